@@ -286,3 +286,11 @@ def test_wrong_uses_of_the_command(run: Run, arguments: list[str], message: str)
     result = run("conventions", *arguments)
     assert result.code == 2
     assert message in result.err
+
+
+def test_base_predictions_are_read_as_in_an_evaluation() -> None:
+    options: Any = {"base_predictions": [[2], [21, 22]]}
+    report = exactk.evaluate(None, [[1, 2], [21, 22]], "unexpectedness@2", **options)
+    result = exactk.matching_conventions([[1], [2]], [[1, 2], [21, 22]], {"unexpectedness@2": 0.25}, **options)
+    (row,) = (row for row in result.rows if row.convention == "standard")
+    assert row.numbers == dict(report) == {"unexpectedness@2": 0.25}

@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import inspect
 import re
+import subprocess
+import sys
 from collections.abc import Callable
+from dataclasses import asdict
+from functools import partial
 from importlib import import_module
 from typing import Any
 
@@ -13,12 +17,21 @@ import pandas as pd
 import pytest
 
 import exactk
-from exactk._compare import COMPARE_DEFAULTS
-from exactk._engine.comparisons import CompareOptions
-from exactk._engine.options import AgreementOptions, Options
-from exactk._engine.topk import TopKOptions
+from exactk._engine.options import (
+    AgreementOptions,
+    AgreementValueOptions,
+    CompareOptions,
+    CompareReportsOptions,
+    EvaluatorOptions,
+    JudgeOptions,
+    Options,
+    TopKOptions,
+    UpdateOptions,
+    ValueOptions,
+)
 from exactk._evaluate import DEFAULTS
-from exactk._sharded.engines import FrameComparisonOptions, FrameOptions, compare_frames, planned_evaluation
+from exactk._report.comparison_options import ComparisonOptions
+from exactk._sharded.engines import FrameComparisonOptions, FrameOptions
 from rankings import rankings_of
 from strategies import parameter_of
 
@@ -85,67 +98,174 @@ def test_a_function_that_takes_frames_takes_the_names_of_their_columns() -> None
             assert columns <= set(parameters) | options, (name, argument)
 
 
-def test_the_defaults_of_evaluate_stand_once() -> None:
-    """The reference has none of its own."""
-    for name, options in (("evaluate", Options), ("topk", TopKOptions), ("agreement", AgreementOptions)):
+VALUE_FUNCTIONS = [name for name in exactk.__all__ if name == "auc" or name.endswith("_at_k")]
+TAKING_OPTIONS: dict[str, tuple[Callable[..., Any], Any]] = {
+    "evaluate": (exactk.evaluate, Options),
+    "compare": (exactk.compare, CompareOptions),
+    "compare_reports": (exactk.compare_reports, CompareReportsOptions),
+    "agreement": (exactk.agreement, AgreementOptions),
+    "judge": (exactk.judge, JudgeOptions),
+    "topk": (exactk.topk, TopKOptions),
+    "matching_conventions": (exactk.matching_conventions, ValueOptions),
+    **{name: (getattr(exactk, name), ValueOptions) for name in VALUE_FUNCTIONS},
+    "Metric": (exactk.results.Metric.__call__, ValueOptions),
+    "AgreementMetric": (exactk.results.AgreementMetric.__call__, AgreementValueOptions),
+    "Evaluator": (exactk.Evaluator, EvaluatorOptions),
+    "Evaluator.update": (exactk.Evaluator.update, UpdateOptions),
+}
+ENGINES = {"spark": "DataFrame", "dask": "DataFrame", "ray": "Dataset"}
+FRAMES = {
+    f"{engine}.{name}": (engine, name, FrameComparisonOptions if name == "compare" else FrameOptions)
+    for engine in ENGINES
+    for name in ("evaluate", "states", "per_user", "compare")
+}
+
+
+def taking_options(name: str) -> tuple[Callable[..., Any], Any]:
+    if name not in FRAMES:
+        return TAKING_OPTIONS[name]
+    engine, function, kind = FRAMES[name]
+    return getattr(import_module(f"exactk.{engine}"), function), kind
+
+
+@pytest.mark.parametrize("name", [*TAKING_OPTIONS, *FRAMES])
+def test_signatures_show_the_declared_options(name: str) -> None:
+    """Each with the type that is declared, and the default of the function that declares it."""
+    function, kind = taking_options(name)
+    frame = ENGINES.get(name.partition(".")[0], "")
+    options = {one.name: one for one in parameters_of(function).values() if one.name in kind.__annotations__}
+    declared = {option: hint.__forward_arg__ for option, hint in kind.__annotations__.items()}
+    shown = {option: re.sub(r"\bFrame\b", frame, annotation) for option, annotation in declared.items()}
+    assert {option: one.annotation for option, one in options.items()} == shown
+    for option, one in options.items():
+        sources = [parameters_of(source) for source in (exactk.evaluate, exactk.compare, exactk.topk)]
+        declarations = [source[option] for source in sources if option in source]
+        if declarations:  # but for those of engines
+            assert one.default == declarations[0].default, option
+        assert one.kind is one.KEYWORD_ONLY
+
+
+@pytest.mark.parametrize("name", [*TAKING_OPTIONS, *FRAMES])
+def test_docstrings_describe_each_parameter_once_in_order(name: str) -> None:
+    function, _ = taking_options(name)
+    parameters = [one for one in parameters_of(function) if one != "self"]
+    text = inspect.getdoc(function) or ""
+    section = re.split(r"\n\n(?=\S.*\n---)", text.partition("\nParameters\n----------\n")[2])[0]
+    headers = re.findall(r"^(\w.*) : (.+)$", section, re.MULTILINE)
+    described = [one for names, _ in headers for one in names.split(", ")]
+    assert sorted(described) == sorted(parameters)
+    firsts = [names.split(", ")[0] for names, _ in headers]
+    assert firsts == sorted(firsts, key=parameters.index)
+    assert len(re.findall(r"^\S", section, re.MULTILINE)) == len(headers)  # none is without a type
+    footnotes = set(re.findall(r"\[(\d)\]_", text))
+    assert footnotes <= set(re.findall(r"^\.\. \[(\d)\]", text, re.MULTILINE))
+    titles = re.findall(r"\n\n(\S.*)\n---", text)
+    order = ["Parameters", "Attributes", "Returns", "Raises", "Warns", "See Also", "Notes", "References", "Examples"]
+    assert titles == sorted(titles, key=order.index)
+
+
+def test_what_an_option_is_stands_in_the_docstring_of_evaluate_alone() -> None:
+    whole = inspect.getdoc(exactk.evaluate) or ""
+    for option, start in {
+        "exclude": "Items to remove",
+        "progress": "True draws",
+        "weights": "The weight of each",
+    }.items():
+        text = re.search(rf"^{option} : .*\n(    {start}(?:.*\n    )*.*)$", whole, re.MULTILINE)
+        assert text is not None
+        for function in (exactk.compare, exactk.recall_at_k, exactk.results.Metric.__call__):
+            assert text[1] in (inspect.getdoc(function) or "")
+    lists = inspect.getdoc(exactk.judge) or ""
+    assert "Items to remove" in lists
+    assert 'The key ``"ndcg.gain"`` changes a field for one metric.\n    It decides what is relevant' in lists
+
+
+def test_functions_work_without_docstrings() -> None:
+    code = "import exactk, exactk.compat; print(exactk.recall_at_k.__doc__, exactk.recall_at_k([[1]], [[1, 2]], k=1))"
+    done = subprocess.run([sys.executable, "-OO", "-c", code], capture_output=True, text=True, check=True)  # noqa: S603 - our own
+    assert done.stdout == "None 1.0\n"
+
+
+def test_the_reference_has_the_options_of_the_core() -> None:
+    """And no defaults of its own."""
+    for name in ("evaluate", "compare", "agreement", "judge", "topk"):
+        _, kind = TAKING_OPTIONS[name]
         core, reference = parameters_of(getattr(exactk, name)), parameters_of(getattr(exactk.reference, name))
-        keywords = {option.name: option for option in core.values() if option.kind is option.KEYWORD_ONLY}
-        assert reference.pop("options").kind is inspect.Parameter.VAR_KEYWORD
-        assert reference == {name: one for name, one in core.items() if name not in keywords}
-        assert set(options.__annotations__) == set(keywords)
-        annotations = {name: hint.__forward_arg__ for name, hint in options.__annotations__.items()}
-        assert annotations == {name: option.annotation for name, option in keywords.items()}
-    of_evaluate, of_compare = parameters_of(exactk.evaluate), parameters_of(exactk.compare)
-    assert {name: of_evaluate[name] for name in DEFAULTS} == {name: of_compare.pop(name) for name in DEFAULTS}
-    of_reference = parameters_of(exactk.reference.compare)
-    assert of_reference.pop("options").annotation == "Unpack[CompareOptions]"
-    of_comparisons = {name: of_compare.pop(name) for name in COMPARE_DEFAULTS}
-    assert list(of_compare) == ["truth", "systems", "metrics"]
-    assert of_compare == of_reference
-    annotations = {name: hint.__forward_arg__ for name, hint in CompareOptions.__annotations__.items()}
-    assert {name: one.annotation for name, one in of_comparisons.items()}.items() <= annotations.items()
-    of_reports = parameters_of(exactk.compare_reports)
-    assert of_reports.pop("reports") is not None
-    for name in ("num_threads", "progress"):
-        assert of_reports.pop(name) == of_evaluate[name]
-    assert of_reports == of_comparisons
-    assert dict(DEFAULTS) == {name: of_evaluate[name].default for name in Options.__annotations__}
+        options = reference.pop("options")
+        assert (options.kind, options.annotation) == (inspect.Parameter.VAR_KEYWORD, f"Unpack[{kind.__name__}]")
+        core.pop("block_users", None)  # which is of blocks
+        assert reference == {name: one for name, one in core.items() if name not in kind.__annotations__}
+    assert dict(DEFAULTS) == {name: parameters_of(exactk.evaluate)[name].default for name in Options.__annotations__}
+    of_compare = parameters_of(exactk.compare)
+    for name, default in asdict(ComparisonOptions()).items():
+        assert default == of_compare[name].default
 
 
-@pytest.mark.parametrize(("name", "frame"), [("spark", "DataFrame"), ("dask", "DataFrame"), ("ray", "Dataset")])
-def test_the_options_of_engines_stand_once(name: str, frame: str) -> None:
-    engine = import_module(f"exactk.{name}")
-    of_frames = parameters_of(planned_evaluation)
-    of_comparisons = {**parameters_of(compare_frames), **of_frames}
-    for function in ("evaluate", "states", "per_user", "compare"):
-        call = getattr(engine, function)
-        declared = FrameComparisonOptions if function == "compare" else FrameOptions
-        source = of_comparisons if function == "compare" else of_frames
-        options = {one.name: one for one in parameters_of(call).values() if one.kind is one.KEYWORD_ONLY}
-        assert set(options) == set(declared.__annotations__)
-        for option, hint in declared.__annotations__.items():
-            annotation = hint.__forward_arg__
-            assert source[option] == options[option].replace(annotation=annotation), option
-            assert options[option].annotation == annotation.replace("Frame", frame), option
-        with pytest.raises(TypeError, match=rf"^{function}\(\) got an unexpected keyword argument 'num_threads'$"):
-            call(None, None, num_threads=2)
+# A name of another library, and what is said of it where the option is there.
+FOREIGN: list[tuple[str, Any, str, str]] = [
+    ("k", 10, "metrics", "metrics='ndcg@10' has the cutoff"),
+    ("cutoff", 10, "k", "did you mean 'k'?"),
+    ("train", 1, "exclude", "did you mean 'exclude'?"),
+    ("by", 1, "groups", "did you mean 'groups'?"),
+    ("n_jobs", 2, "num_threads", "did you mean 'num_threads'?"),
+    ("n_jobs", 2, "threads", "did you mean 'threads'?"),
+    ("relevance_threshold", 4, "convention", "convention={'min_grade': 4}"),
+    ("min_grade", 4, "convention", "convention={'min_grade': 4}"),
+    ("scores", 4, "score", "did you mean 'score'?"),
+]
+CALLS: dict[str, Callable[..., Any]] = {
+    **{name: partial(function, [[1]], [[1]]) for name, (function, _) in TAKING_OPTIONS.items()},
+    "compare": partial(exactk.compare, [[1]], {"a": [[1]]}),
+    "compare_reports": partial(exactk.compare_reports, {}),
+    "judge": partial(exactk.judge, [[1]], [[1]], 1),
+    "topk": partial(exactk.topk, [[1.0]], 1),
+    "matching_conventions": partial(exactk.matching_conventions, [[1]], [[1]], {"mrr": 1}),
+    "Metric": partial(exactk.metrics.ndcg, [[1]], [[1]]),
+    "AgreementMetric": partial(exactk.agreement_metrics.overlap, [[1]], [[1]]),
+    "Evaluator": partial(exactk.Evaluator, "mrr"),
+    "Evaluator.update": partial(exactk.Evaluator("mrr").update, [[1]], [[1]]),
+    **{
+        f"reference.{name}": partial(getattr(exactk.reference, name), [[1]], [[1]])
+        for name in ("evaluate", "agreement")
+    },
+    "reference.compare": partial(exactk.reference.compare, [[1]], {"a": [[1]]}),
+    "reference.judge": partial(exactk.reference.judge, [[1]], [[1]], 1),
+    "reference.topk": partial(exactk.reference.topk, [[1.0]], 1),
+}
 
 
-def test_the_docstring_of_compare_names_all_options() -> None:
-    options = re.search(r"^    (convention, .*) : optional$", exactk.compare.__doc__ or "", re.MULTILINE)
-    assert options is not None
-    assert options[1].split(", ") == list(DEFAULTS)
+@pytest.mark.parametrize("name", [*CALLS, *FRAMES])
+def test_unknown_names_are_answered_alike_by_all_functions(name: str) -> None:
+    """With the option that the function has for it, if it has one."""
+    function, _ = taking_options(name.removeprefix("reference."))
+    call = CALLS.get(name) or partial(function, None, None)
+    parameters = parameters_of(function)
+    for foreign, value, option, hint in FOREIGN:
+        if foreign in parameters or option not in parameters:
+            continue
+        shown = hint.replace("ndcg", "overlap") if "one" in parameters else hint
+        with pytest.raises(
+            TypeError, match=rf"\(\) got an unexpected keyword argument '{foreign}'; {re.escape(shown)}$"
+        ):
+            call(**{foreign: value})
+    with pytest.raises(TypeError, match=r"\(\) got an unexpected keyword argument 'xyzzy'$"):
+        call(xyzzy=1)
 
 
-@pytest.mark.parametrize("engine", [exactk, exactk.reference], ids=["core", "reference"])
-def test_options_that_there_are_not_are_refused(engine: Any) -> None:
-    with pytest.raises(TypeError, match="unexpected keyword argument 'threads'"):
-        engine.evaluate([[1]], [[1]], "P@1", threads=2)
-    for name, hint in {"threads": r"; .* 'num_threads'\?", "xyzzy": ""}.items():
-        with pytest.raises(TypeError, match=rf"^compare\(\) got an unexpected keyword argument '{name}'{hint}$"):
-            engine.compare([[1]], {"a": [[1]]}, "P@1", **{name: 2})
-    with pytest.raises(TypeError, match="unexpected keyword argument 'weights'"):
-        engine.topk([[1]], 1, weights=[1.0])
+@pytest.mark.parametrize(
+    ("name", "option", "other"),
+    [
+        ("evaluate", "seed", "exactk.compare(truth, systems, metrics, ...)"),
+        ("evaluate", "clusters", "exactk.compare(truth, systems, metrics, ...)"),
+        ("judge", "weights", "exactk.evaluate(truth, predictions, metrics, ...)"),
+        ("Evaluator", "exclude", "Evaluator.update(truth, predictions, ...)"),
+        ("Evaluator.update", "items", "Evaluator(metrics, ...)"),
+        ("recall_at_k", "groups", "exactk.evaluate(truth, predictions, 'recall@10', ...)"),
+    ],
+)
+def test_an_option_of_another_function_is_answered_with_the_function(name: str, option: str, other: str) -> None:
+    with pytest.raises(TypeError, match=f"{option}.*; {re.escape(other)} takes it$"):
+        CALLS[name](**{option: 1})
 
 
 @pytest.mark.parametrize("name", exactk.metrics)

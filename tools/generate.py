@@ -131,6 +131,7 @@ CONTAINER_ARGUMENTS = {
         ("evaluate", "predictions"): Listing(PREDICTIONS, ["iterator"]),
         ("evaluate", "exclude"): EXCLUDE,
         ("evaluate", "candidates"): CANDIDATES,
+        ("evaluate", "base_predictions"): Listing(PREDICTIONS, ending=", optional"),
     },
     PACKAGE / "_matching.py": {
         ("matching_conventions", "truth"): Listing(["Truth"]),
@@ -139,7 +140,6 @@ CONTAINER_ARGUMENTS = {
     PACKAGE / "_topk.py": {
         ("topk", "scores"): SCORES,
         ("topk", "exclude"): EXCLUDE,
-        ("topk", "candidates"): CANDIDATES,
     },
 }
 

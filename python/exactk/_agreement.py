@@ -59,18 +59,6 @@ def agreement(
         A mapping changes fields: ``rbo_over``, ``undefined`` (the value of 0/0, by default ``"skip"``; as in any other
         convention if `convention` is one), ``ties``, ``nan``, ``score_dtype``, ``negative_infinity`` and ``decimals``.
         The other fields do not apply.
-    weights : mapping from user to float, pandas Series, data frame, path, or array of float, shape (n_users,), optional
-        As in `exactk.evaluate`.
-    groups : mapping from user to int or str, pandas Series, data frame, path, or sequence of int or str, optional
-        As in `exactk.evaluate`.
-    per_user : bool
-        As in `exactk.evaluate`.
-    num_threads : int, optional
-        As in `exactk.evaluate`. The result does not depend on it.
-    progress : bool or callable
-        As in `exactk.evaluate`.
-    user, item, score, rank : str, optional
-        Column names in data frames and files, for all arguments alike, as in `exactk.evaluate`.
 
     Returns
     -------
@@ -115,5 +103,5 @@ def agreement(
     kendall_tau@3  0.0000  1.0000          2        1
     convention standard with users='both', undefined='skip'; 3 users
     """
-    engine, options_of_all = ListEngine(core_engine, core_ranker), with_defaults(options, "agreement", AgreementOptions)
+    engine, options_of_all = ListEngine(core_engine, core_ranker), with_defaults(options, agreement, AgreementOptions)
     return evaluate_agreement(engine, one, other, metrics, **options_of_all)

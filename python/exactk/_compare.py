@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from exactk._engine.comparisons import Engines, compare_kept_reports, compare_systems
 from exactk._engine.core import core_engine, core_paired_engine
 from exactk._engine.differing_users import warn_of_reports_of_different_users
-from exactk._engine.options import Options
+from exactk._engine.options import CompareReportsOptions, Options
 from exactk._evaluate import takes_options, with_defaults
 from exactk._inputs.paths import FilesOfSystems
 from exactk._plan.metric_strings import DEFAULT_METRICS
@@ -33,7 +32,6 @@ if TYPE_CHECKING:
         Test,
     )
     from exactk._report.report import Report
-    from exactk._runtime.progress import ProgressCallback
 
 
 @takes_options(Options)
@@ -73,8 +71,6 @@ def compare(
         kinds. `exactk.Batches` beside other systems are read into memory. An iterator yields blocks of users,
         (truth, {system: predictions}) or (truth, {system: predictions}, exclude); all blocks have the same systems.
         An iterator as the predictions of a single system is an error, since it can be read only once.
-    metrics : str or iterable of str
-        As in `exactk.evaluate`.
     baseline : str, optional
         The system that every other one is compared with. By default every pair is compared, the later system with the
         earlier one, of up to 30 systems.
@@ -132,18 +128,6 @@ def compare(
         The seed of sign flips and samples, from 0 (the default) to 2**64 - 1. A user's random numbers depend on
         the seed and on the user's key, or on the cluster; without keys, on the number of the row. They do not depend on
         the order of keyed users, the containers, other systems or metrics, threads or the instruction set.
-    convention, exclude, candidates, items, base_predictions, weights, groups, per_user, num_threads, progress, user, item, score, rank, grade : optional
-        The options of `exactk.evaluate`, which apply to all systems alike:
-
-        - ``convention``: the choices that fix what a metric's name means, a preset or changes of one;
-        - ``exclude``: the items to remove from each user's list, such as training items;
-        - ``candidates``: the only items that may be ranked;
-        - ``items``: the items that could be recommended, and what is known of them;
-        - ``base_predictions``: other predictions of the same users, that ``unexpectedness`` compares the lists with;
-        - ``weights``, ``groups``: the weight and the group of each user;
-        - ``per_user``: whether to keep each user's values;
-        - ``num_threads``, ``progress``: how to compute;
-        - ``user``, ``item``, ``score``, ``rank``, ``grade``: the names of columns in data frames.
 
     Returns
     -------
@@ -257,35 +241,14 @@ def compare(
         "seed": seed,
     }
     with FilesOfSystems():
-        return compare_systems(CORE, truth, systems, metrics, {**how, **with_defaults(options, "compare")})
+        return compare_systems(CORE, truth, systems, metrics, {**how, **with_defaults(options, compare)})
 
 
 CORE = Engines(core_engine, core_paired_engine)
 
-COMPARE_DEFAULTS: Mapping[str, Any] = MappingProxyType(compare.__kwdefaults__ or {})
-"""The defaults of the options of comparisons."""
 
-
-def compare_reports(
-    reports: Mapping[str, Report],
-    *,
-    baseline: str | None = None,
-    test: Test = "t",
-    alternative: Alternative = "two_sided",
-    confidence: float = 0.95,
-    interval: IntervalMethod = "t",
-    adjust: Adjustment = "holm",
-    family: Family = "metric",
-    margin: MarginLike | None = None,
-    clusters: ClustersLike | None = None,
-    missing: Missing = "drop",
-    runs: RunsLike | None = None,
-    permutations: int = DEFAULT_PERMUTATIONS,
-    resamples: int = DEFAULT_RESAMPLES,
-    seed: int = 0,
-    num_threads: int | None = None,
-    progress: bool | ProgressCallback = False,
-) -> Comparison:
+@takes_options(CompareReportsOptions, compare)
+def compare_reports(reports: Mapping[str, Report], **options: Unpack[CompareReportsOptions]) -> Comparison:
     """Compare reports that exist, such as those of earlier calls or of `exactk.Report.from_json`.
 
     Users are matched by key, or by row if no report has keys. The differences need what ``per_user=True`` keeps; reports
@@ -296,14 +259,10 @@ def compare_reports(
     reports : Mapping of str to Report
         The report of each system, with the same metrics and convention, and with the same weight and group of each
         user.
-    baseline : str, optional
-        The system that every other one is compared with. By default every pair is compared, of up to 30 systems.
-    test, alternative, confidence, interval, adjust, family, margin, clusters, missing, runs : optional
-    permutations, resamples, seed : optional
-        How to compare them, as in `exactk.compare`.
-    num_threads, progress : optional
-        How sign flips and samples are computed: `num_threads` and `progress` of `exactk.evaluate`; a callable gets
-        the numbers of finished and of all draws.
+    num_threads
+        They compute sign flips and samples.
+    progress : bool or callable
+        As in `exactk.evaluate`; a callable gets the numbers of finished and of all draws.
 
     Returns
     -------
@@ -344,21 +303,8 @@ def compare_reports(
     >>> f"{row.difference:+.3f}, p = {row.p:.4f}: {row.verdict}"
     '+0.267, p = 0.0029: better'
     """
-    how = ComparisonOptions(
-        baseline=baseline,
-        test=test,
-        alternative=alternative,
-        confidence=confidence,
-        interval=interval,
-        adjust=adjust,
-        family=family,
-        margin=margin,
-        missing=missing,
-        runs=runs,
-        permutations=permutations,
-        resamples=resamples,
-        seed=seed,
-    )
-    comparison = compare_kept_reports(CORE.pairs, reports, how, clusters, Calls(num_threads, progress))
+    how = with_defaults(options, compare_reports, CompareReportsOptions)
+    clusters, calls = how.pop("clusters"), Calls(how.pop("num_threads"), how.pop("progress"))
+    comparison = compare_kept_reports(CORE.pairs, reports, ComparisonOptions(**how), clusters, calls)
     warn_of_reports_of_different_users(comparison.reports)
     return comparison

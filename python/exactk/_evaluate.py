@@ -6,14 +6,15 @@ from inspect import signature
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Never, TypeVar
 
-from exactk._engine.options import Options
+from exactk._engine.options import CompareOptions, EvaluatorOptions, Options, UpdateOptions
 from exactk._engine.short_ways import evaluate_shortly
 from exactk._plan.fields import FIELDS
 from exactk._plan.metric_strings import DEFAULT_METRICS
+from exactk._runtime.docstrings import with_parameters
 from exactk._runtime.names import did_you_mean
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Collection, Mapping, Sequence
 
     from exactk._inputs.items import CatalogueLike
     from exactk._inputs.types import (
@@ -203,7 +204,7 @@ def evaluate(
     0.5
     """
     if unknown:
-        with_defaults(unknown, "evaluate")
+        check_names(unknown, evaluate)
     options = (exclude, candidates, items, base_predictions, weights, groups, user, item, score, rank, grade)
     if per_user is progress is False and not any(option is not None for option in options):
         report = evaluate_shortly(truth, predictions, metrics, convention, num_threads)
@@ -239,24 +240,33 @@ def evaluate(
 
 
 DEFAULTS: Mapping[str, Any] = MappingProxyType(evaluate.__kwdefaults__ or {})
-"""The defaults of the options, which the reference and the command line share."""
+"""The defaults of the options, which the command line shares."""
 
 
-_OPTIONS = [one for one in signature(evaluate).parameters.values() if one.kind is one.KEYWORD_ONLY]
+def takes_options(kind: type, *sources: Callable[..., object]) -> Callable[[_Function], _Function]:
+    """Return a decorator that shows options of a kind, such as `Options`, in place of ``**options``, for ``help`` and notebooks.
 
-
-def takes_options(kind: type) -> Callable[[_Function], _Function]:
-    """Return a decorator that shows options of a kind, such as `Options`, in place of ``**options`` in a signature.
-
-    Type checkers know them from the kind; this is for ``help`` and notebooks.
+    They are as in the sources, or else in `exactk.evaluate`: their order, their defaults, and what the docstring says of
+    them, of other arguments with the same name, and of values with the same type.
     """
+    sources = (*sources, evaluate)
 
     def decorate(function: _Function) -> _Function:
-        plain = signature(function)
-        names = kind.__annotations__
-        kept = [one for one in plain.parameters.values() if one.kind is not one.VAR_KEYWORD and one.name not in names]
-        options = [one for one in _OPTIONS if one.name in names]
-        function.__signature__ = plain.replace(parameters=kept + options)  # type: ignore[attr-defined]  # functions have it unasked
+        target: Any = function
+        if isinstance(function, type):
+            target = target.__init__
+        plain = signature(target)
+        shown = {name: one for name, one in plain.parameters.items() if one.kind is not one.VAR_KEYWORD}
+        declared: dict[str, Any] = {}
+        for source in sources:
+            declared |= {name: one for name, one in signature(source).parameters.items() if name not in declared}
+        for name in declared:
+            if name in kind.__annotations__ and name not in shown:
+                shown[name] = declared[name].replace(annotation=kind.__annotations__[name].__forward_arg__)
+        target.__signature__ = plain.replace(parameters=[*shown.values()])
+        alike = [one for one in sources if signature(one).return_annotation == plain.return_annotation]
+        texts, of_values = ([one.__doc__ or "" for one in some] for some in (sources, alike))
+        function.__doc__ = with_parameters(function.__doc__, shown, texts, of_values)
         return function
 
     return decorate
@@ -264,29 +274,61 @@ def takes_options(kind: type) -> Callable[[_Function], _Function]:
 
 takes_options(Options)(evaluate)
 
-_OF_OTHERS = {
-    "metrics='ndcg@{0}' has the cutoff": "k K N topk top_k at_k cutoff cutoffs ks",
-    "convention={{'min_grade': {0!r}}}": "relevance_threshold threshold rel_threshold relevance_level min_rel",
-    "exactk.compare(truth, systems, metrics, ...) takes it": "baseline seed random_state",
-    "did you mean 'num_threads'?": "threads n_threads nthreads n_jobs workers",
-    "did you mean 'exclude'?": "train seen exclude_seen filter_already_liked_items",
+_OF_OTHERS = (
+    ("metrics", "metrics='{metric}@{value}' has the cutoff", "k K N topk top_k at_k cutoff cutoffs ks"),
+    ("k", "did you mean 'k'?", "K N topk top_k at_k cutoff"),
+    (
+        "convention",
+        "convention={{'min_grade': {value!r}}}",
+        "relevance_threshold threshold rel_threshold relevance_level min_rel",
+    ),
+    ("num_threads", "did you mean 'num_threads'?", "threads n_threads nthreads n_jobs workers"),
+    ("threads", "did you mean 'threads'?", "num_threads n_threads nthreads n_jobs workers"),
+    ("exclude", "did you mean 'exclude'?", "train seen exclude_seen filter_already_liked_items"),
+    ("groups", "did you mean 'groups'?", "by group_by"),
+    ("seed", "did you mean 'seed'?", "random_state"),
+)
+"""What functions that take an option say of those of other libraries."""
+
+_OTHER_FUNCTIONS = {
+    "exactk.evaluate(truth, predictions, metrics, ...)": Options,
+    "exactk.compare(truth, systems, metrics, ...)": CompareOptions,
+    "Evaluator(metrics, ...)": EvaluatorOptions,
+    "Evaluator.update(truth, predictions, ...)": UpdateOptions,
 }
-"""What to write instead of keyword arguments of other libraries."""
 
 
-def _way_on(name: str, value: object) -> str:
-    """Return what to write instead of an option that there is not."""
-    hint = next((hint.format(value) for hint, names in _OF_OTHERS.items() if name in names.split()), "")
-    if name in FIELDS:
-        hint = f"convention={{{name!r}: {value!r}}}"
-    return hint or did_you_mean(name, ["metrics", *DEFAULTS])
+def _way_on(name: str, value: object, function: str, takes: Collection[str]) -> str:
+    """Return what to write instead of an option that a function does not take."""
+    metric = "overlap" if "one" in takes else "ndcg"
+    hints = [
+        hint.format(metric=metric, value=value)
+        for option, hint, names in _OF_OTHERS
+        if option in takes and name in names.split()
+    ]
+    if name in FIELDS and "convention" in takes:
+        hints = [f"convention={{{name!r}: {value!r}}}"]
+    elsewhere = [
+        f"{other} takes it"
+        for other, kind in _OTHER_FUNCTIONS.items()
+        if name in kind.__annotations__ and other.startswith("Evaluator") == function.startswith("Evaluator")
+    ]
+    return next(iter([*hints, *elsewhere]), "") or did_you_mean(name, takes)
 
 
-def with_defaults(options: Mapping[str, Any], function: str, kind: type = Options) -> dict[str, Any]:
-    """Return all options of a kind; raise TypeError, as Python would for the function, if one has another name."""
-    for name in options:
-        if name not in kind.__annotations__:
-            hint = _way_on(name, options[name])
-            message = f"{function}() got an unexpected keyword argument {name!r}"
+def check_names(options: Mapping[str, Any], function: Callable[..., object], name: str = "") -> None:
+    """Raise TypeError, as Python would for the function, for an option that it does not take."""
+    takes = signature(function).parameters
+    for option in options:
+        if option not in takes:
+            shown = name or function.__qualname__
+            hint = _way_on(option, options[option], shown, takes)
+            message = f"{shown}() got an unexpected keyword argument {option!r}"
             raise TypeError(f"{message}; {hint}" if hint else message)
-    return {**{name: DEFAULTS[name] for name in kind.__annotations__}, **options}
+
+
+def with_defaults(options: Mapping[str, Any], function: Callable[..., object], kind: type = Options) -> dict[str, Any]:
+    """Return all options of a kind, as the function has them by default; raise TypeError if it does not take one."""
+    check_names(options, function)
+    declared = signature(function).parameters
+    return {**{name: declared[name].default for name in kind.__annotations__}, **options}

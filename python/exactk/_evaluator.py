@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 from exactk._engine.core import core_engine
 from exactk._engine.metric_inputs import items_of_metrics
+from exactk._engine.options import EvaluatorOptions, UpdateOptions
 from exactk._engine.updates import Update, UpdateSums, evaluation_of_updates, sums_of_updates
+from exactk._evaluate import takes_options, with_defaults
 from exactk._inputs.items import Items
 from exactk._plan.conventions import as_convention, description
 from exactk._plan.custom_metric import CustomMetric
@@ -21,9 +23,9 @@ from exactk._runtime.faults import plural
 from exactk._runtime.threads import resolve_threads
 
 if TYPE_CHECKING:
-    from exactk._inputs.items import CatalogueLike
-    from exactk._inputs.types import CandidatesLike, ExclusionsLike, GroupsLike, PredictionsLike, TruthLike, WeightsLike
-    from exactk._plan.conventions import ConventionLike
+    from typing import Unpack
+
+    from exactk._inputs.types import PredictionsLike, TruthLike
     from exactk._plan.metric_strings import MetricsLike
     from exactk._report.report import Report
     from exactk._report.state import State
@@ -40,12 +42,8 @@ class Evaluator:
     ----------
     metrics : str, CustomMetric or sequence of them
         As in `exactk.evaluate`, but for ``unexpectedness``, which needs other predictions too.
-    convention : Convention, str or mapping
-        As in `exactk.evaluate`.
-    items : Items, optional
-        As in `exactk.evaluate`. Rows of ``train`` without user keys belong to the users in the order of the updates.
-    num_threads : int, optional
-        As in `exactk.evaluate`. The result does not depend on it.
+    items
+        Rows of ``train`` without user keys belong to the users in the order of the updates.
 
     Raises
     ------
@@ -93,15 +91,9 @@ class Evaluator:
 
     __module__ = "exactk"
 
-    def __init__(
-        self,
-        metrics: MetricsLike,
-        *,
-        convention: ConventionLike = "standard",
-        items: CatalogueLike | None = None,
-        num_threads: int | None = None,
-    ) -> None:
-        convention = as_convention(convention)
+    def __init__(self, metrics: MetricsLike, **options: Unpack[EvaluatorOptions]) -> None:
+        given = with_defaults(options, Evaluator, EvaluatorOptions)
+        convention, items, num_threads = as_convention(given["convention"]), given["items"], given["num_threads"]
         if isinstance(metrics, Iterator):
             metrics = list(metrics)
         values = plan(metrics, convention)
@@ -113,27 +105,18 @@ class Evaluator:
         self._sums = UpdateSums()
         self._locks: dict[int, Lock] = {}
 
-    def update(
-        self,
-        truth: TruthLike | None,
-        predictions: PredictionsLike,
-        *,
-        exclude: ExclusionsLike | None = None,
-        candidates: CandidatesLike | None = None,
-        weights: WeightsLike | None = None,
-        groups: GroupsLike | None = None,
-    ) -> None:
+    @takes_options(UpdateOptions)
+    def update(self, truth: TruthLike | None, predictions: PredictionsLike, **options: Unpack[UpdateOptions]) -> None:
         """Evaluate some users, and add them to those so far. If an error is raised, nothing has been added.
 
         Users without keys are new ones in every call. Keyed users are known again: a user is in one update alone, with
-        all of the user's items.
+        all of the user's items. If one update has weights or groups, all have. Arrays may be tensors in the CPU's memory.
+        Data frames have the usual names of columns; `exactk.as_truth` and the like take others.
 
         Parameters
         ----------
-        truth, predictions, exclude, candidates, weights, groups
-            Those of these users, as in `exactk.evaluate`, but for an iterator of blocks. Arrays may be tensors in the CPU's
-            memory. The truth is None for metrics of the lists alone. If one update has weights or groups, all have. Data
-            frames have the usual names of columns; `exactk.as_truth` and the like take others.
+        predictions
+            An iterator of blocks is refused: each block is an update.
 
         Raises
         ------
@@ -145,7 +128,7 @@ class Evaluator:
         EvaluationWarning
             If columns of the truth look misread. Warnings about values come with `compute`.
         """
-        update = Update(truth, predictions, exclude, candidates, weights, groups)
+        update = Update(truth, predictions, **with_defaults(options, Evaluator.update, UpdateOptions))
         with self._updating():
             self._sums = self._sums.plus(self._evaluation, update)
 
@@ -215,3 +198,6 @@ class Evaluator:
         self._metrics, self._num_threads, self._locks = metrics, num_threads, {}
         self._evaluation = evaluation_of_updates(core_engine, plan(metrics, convention), convention, table, num_threads)
         self._sums = UpdateSums.from_plain(sums)
+
+
+takes_options(EvaluatorOptions)(Evaluator)

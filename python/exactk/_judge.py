@@ -51,19 +51,11 @@ def judge(
         As in `exactk.evaluate`, but for an iterator of blocks. `exactk.Batches` are read as a whole.
     k : int
         The number of ranks, a positive integer below 2^31.
-    convention : Convention, str or mapping
-        As in `exactk.evaluate`. It decides what is relevant (``min_grade``), what repeated items are, and how scores are
-        ranked. Scores need ``ties`` in an order of the items: ``"lowest_id"``, ``"highest_id"``, ``"input_order"``, or
-        ``"raise"``. All users are judged, whatever it says of users without relevant items or without a list. Where it
-        has rules for single metrics, those of ``num_hits`` hold.
-    exclude, candidates
-        As in `exactk.evaluate`.
-    num_threads : int, optional
-        As in `exactk.evaluate`. The result does not depend on it.
-    progress : bool or callable
-        As in `exactk.evaluate`.
-    user, item, score, rank, grade : str, optional
-        Column names in data frames and files, as in `exactk.evaluate`.
+    convention
+        It decides what is relevant (``min_grade``), what repeated items are, and how scores are ranked. Scores need
+        ``ties`` in an order of the items: ``"lowest_id"``, ``"highest_id"``, ``"input_order"``, or ``"raise"``. All
+        users are judged, whatever it says of users without relevant items or without a list. Where it has rules for
+        single metrics, those of ``num_hits`` hold.
     block_users : int, optional
         The number of users at a time, where all do not fit into memory; the last block has the rest. Each block reads all
         ids once to check them, so blocks of few users cost time. The inputs are converted, checked and warned of by the
@@ -116,7 +108,7 @@ def judge(
     [[1, 1], [0]]
     """
     size = None if block_users is None else checked_block_users(block_users)
-    all_options = with_defaults(options, "judge", JudgeOptions)
+    all_options = with_defaults(options, judge, JudgeOptions)
     judging = prepare_judging(core_engine, truth, predictions, k, **all_options)
     if size is not None:
         return judging.blocks(size)

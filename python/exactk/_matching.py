@@ -6,10 +6,11 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from exactk._engine.core import core_engine
+from exactk._engine.options import ValueOptions
 from exactk._engine.pipeline import align_systems, prepare_call
 from exactk._engine.systems import ONE_SYSTEM
 from exactk._engine.warnings import describe_disjoint_keys
-from exactk._evaluate import DEFAULTS
+from exactk._evaluate import takes_options, with_defaults
 from exactk._inputs.registry import BLOCKS, classify
 from exactk._plan.conventions import as_convention, conventions, description
 from exactk._plan.hints import with_complete_hint
@@ -21,34 +22,22 @@ from exactk._runtime.errors import ExactkError, InputError, InputTypeError, inpu
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from typing import Unpack
 
     from exactk._engine.evaluation import Evaluation
     from exactk._engine.problem import Engine
     from exactk._inputs.alignment import AlignedInputs
-    from exactk._inputs.items import CatalogueLike
-    from exactk._inputs.types import CandidatesLike, ExclusionsLike, PredictionsLike, TruthLike, WeightsLike
-    from exactk._plan.conventions import Convention, ConventionLike
+    from exactk._inputs.types import PredictionsLike, TruthLike
+    from exactk._plan.conventions import Convention
     from exactk._report.report import Report
-    from exactk._runtime.progress import ProgressCallback
 
 
+@takes_options(ValueOptions)
 def matching_conventions(
     truth: TruthLike,
     predictions: PredictionsLike,
     published: Mapping[str, float | str],
-    *,
-    convention: ConventionLike = "standard",
-    exclude: ExclusionsLike | None = None,
-    candidates: CandidatesLike | None = None,
-    items: CatalogueLike | None = None,
-    weights: WeightsLike | None = None,
-    num_threads: int | None = None,
-    progress: bool | ProgressCallback = False,
-    user: str | Sequence[str] | None = None,
-    item: str | None = None,
-    score: str | None = None,
-    rank: str | None = None,
-    grade: str | None = None,
+    **options: Unpack[ValueOptions],
 ) -> ConventionMatches:
     """Find the presets under which published numbers are reached.
 
@@ -66,8 +55,6 @@ def matching_conventions(
         of its values rounds to the number.
     convention : mapping, optional
         Fields to change in every preset, such as ``{"nan": "last"}`` or ``{"min_grade": 4}``.
-    exclude, candidates, items, weights, num_threads, progress, user, item, score, rank, grade : optional
-        As in `exactk.evaluate`.
 
     Returns
     -------
@@ -93,24 +80,11 @@ def matching_conventions(
     ()
     """
     numbers = _checked_numbers(published)
-    changes = _checked_changes(convention)
+    given = with_defaults(options, matching_conventions, ValueOptions)
+    changes = _checked_changes(given.pop("convention"))
     changed_presets = {preset: as_convention({**changes, "base": preset}) for preset in conventions}
-    options: dict[str, Any] = {
-        **DEFAULTS,
-        "exclude": exclude,
-        "candidates": candidates,
-        "items": items,
-        "weights": weights,
-        "num_threads": num_threads,
-        "progress": progress,
-        "user": user,
-        "item": item,
-        "score": score,
-        "rank": rank,
-        "grade": grade,
-    }
-    del options["convention"]
-    outcomes = reports_of_conventions(core_engine, truth, predictions, list(numbers), changed_presets, **options)
+    given |= {"groups": None, "per_user": False}
+    outcomes = reports_of_conventions(core_engine, truth, predictions, list(numbers), changed_presets, **given)
     return ConventionMatches(
         numbers,
         {

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, Generic, SupportsIndex, TypeVar
 
-from exactk._evaluate import evaluate
+from exactk._engine.options import AgreementValueOptions, Options, ValueOptions
+from exactk._evaluate import check_names, evaluate, takes_options
 from exactk._plan.metric_strings import checked_cutoff, setting_text
 from exactk._plan.metrics import (
     MetricEntry,
@@ -21,11 +22,14 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Self, Unpack
 
-    from exactk._engine.options import AgreementOptions, ValueOptions
     from exactk._inputs.types import Blocks, PredictionsLike, TruthLike
     from exactk._metric_names import AgreementNames, MetricNames, Settings
 else:
     AgreementNames = MetricNames = object  # for type checkers, they declare an attribute for each metric
+
+
+_OF_REPORTS = Options.__annotations__.keys() - ValueOptions.__annotations__.keys()
+"""The options that ask for more than one value."""
 
 
 class _Documentation:
@@ -84,8 +88,9 @@ class _AskedMetric(MetricEntry):
         if self.parameter is not None and self.parameter.name in options:
             setting = f"{self.name}.with_({self.parameter.name}={options[self.parameter.name]!r})"
             raise TypeError(f"{self.parameter.name} is no option of a value; exactk.metrics.{setting} has it")
-        if several := [name for name in ("groups", "per_user") if name in options]:
+        if several := [name for name in options if name in _OF_REPORTS]:
             raise TypeError(f"one value has no {several[0]}; exactk.{function}, {text!r}, ...) takes it")
+        check_names(options, type(self).__call__, f"exactk.{'agreement_' * self.compares_lists}metrics.{self.name}")
         return text
 
     def __repr__(self) -> str:
@@ -132,6 +137,7 @@ class Metric(_AskedMetric):
 
     __module__ = "exactk.results"
 
+    @takes_options(ValueOptions)
     def __call__(
         self,
         truth: TruthLike | None,
@@ -139,7 +145,18 @@ class Metric(_AskedMetric):
         k: int | None = None,
         **options: Unpack[ValueOptions],
     ) -> float:
-        """Return the value at a cutoff, or of the whole lists; the options are those of `exactk.evaluate`."""
+        """Return the value at a cutoff, or of the whole lists.
+
+        Parameters
+        ----------
+        k : int, optional
+            The cutoff, in [1, 2^31); None for the whole lists.
+
+        Returns
+        -------
+        float
+            The mean over the evaluated users; NaN, with a warning, if there are none.
+        """
         text = self._value_string(k, options, "evaluate(truth, predictions")
         report = evaluate(truth, predictions, text, **options)
         return report[report.metrics[0]]
@@ -163,14 +180,23 @@ class AgreementMetric(_AskedMetric):
 
     __module__ = "exactk.results"
 
+    @takes_options(AgreementValueOptions, Metric.__call__)
     def __call__(
         self,
         one: PredictionsLike,
         other: PredictionsLike,
         k: int | None = None,
-        **options: Unpack[AgreementOptions],
+        **options: Unpack[AgreementValueOptions],
     ) -> float:
-        """Return the value at a cutoff, or of the whole lists; the options are those of `exactk.agreement`."""
+        """Return the value at a cutoff, or of the whole lists.
+
+        Parameters
+        ----------
+        one, other : predictions
+            The lists to compare, as in `exactk.agreement`.
+        convention : Convention, str or mapping
+            As in `exactk.agreement`.
+        """
         from exactk._agreement import agreement
 
         report = agreement(one, other, self._value_string(k, options, "agreement(one, other"), **options)

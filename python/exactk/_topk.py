@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Never
 
 from exactk._engine.core import core_ranker
+from exactk._engine.options import TopKOptions
 from exactk._engine.topk import rank_top_k
+from exactk._evaluate import check_names, takes_options
 from exactk._inputs.checks import vector_array
 from exactk._inputs.embeddings import Embeddings
 from exactk._inputs.keys.key_lists import keys_of_items
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from exactk._inputs.model.top_k import TopK
     from exactk._inputs.protocols import KeysLike, MatrixLike
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from exactk._runtime.progress import ProgressCallback
 
 
+@takes_options(TopKOptions)
 def topk(
     scores: ScoresLike,
     k: int,
@@ -35,6 +37,7 @@ def topk(
     user: str | Sequence[str] | None = None,
     item: str | None = None,
     score: str | None = None,
+    **unknown: Never,
 ) -> TopK:
     """Return the k highest-scoring items of each user, best first.
 
@@ -54,8 +57,6 @@ def topk(
         The number of items per user, a positive integer below 2^31. It may exceed the number of items.
     exclude : Exclusions, Truth, Rankings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, or path, optional
         Items not to rank for each user, such as training items.
-    candidates : sequence of items, Exclusions, Truth, Rankings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, or path, optional
-        The only items that may be ranked, as in `exactk.evaluate`.
     ties : {"lowest_id", "highest_id", "input_order", "raise"}
         How to order ties. ``"raise"`` is an error if one of the k best items is tied. The other values of a
         convention's ``ties`` need the truth and are not available here.
@@ -64,12 +65,6 @@ def topk(
     score_dtype : {"native", "float32"}
         The type in which scores are compared. ``"float32"`` rounds them, as trec_eval 9 does, which makes more ties; the
         scores of the result are the rounded ones.
-    num_threads : int, optional
-        As in `exactk.evaluate`. The result does not depend on it.
-    progress : bool or callable
-        As in `exactk.evaluate`.
-    user, item, score : str, optional
-        Column names in data frames, for scores, exclusions and candidates alike, as in `exactk.evaluate`.
 
     Returns
     -------
@@ -110,6 +105,8 @@ def topk(
     array([['song', 'film'],
            ['film', None]], dtype=object)
     """
+    if unknown:
+        check_names(unknown, topk)
     return rank_top_k(
         core_ranker,
         scores,
@@ -125,10 +122,6 @@ def topk(
         item=item,
         score=score,
     )
-
-
-TOPK_DEFAULTS: Mapping[str, Any] = MappingProxyType(topk.__kwdefaults__ or {})
-"""The defaults of the options, which the reference shares."""
 
 
 def neighbors(

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from exactk._engine.options import ValueOptions
 from exactk._evaluate import takes_options
-from exactk._metrics import metrics
+from exactk._metrics import Metric, metrics
 
 if TYPE_CHECKING:
     from typing import Unpack
@@ -14,23 +14,11 @@ if TYPE_CHECKING:
     from exactk._inputs.types import Blocks, PredictionsLike, TruthLike
 
 
-@takes_options(ValueOptions)
+@takes_options(ValueOptions, Metric.__call__)
 def precision_at_k(
     truth: TruthLike | None, predictions: PredictionsLike | Blocks, k: int | None = 10, **options: Unpack[ValueOptions]
 ) -> float:
     """Return precision@k, the share of the recommended items that are relevant, averaged over users.
-
-    Parameters
-    ----------
-    truth, predictions, **options
-        As in `exactk.evaluate`, whose options but `groups` and `per_user` are taken.
-    k : int or None, default 10
-        The cutoff, in [1, 2^31); None for the whole list.
-
-    Returns
-    -------
-    float
-        The mean over the evaluated users; NaN, with a warning, if there are none.
 
     Examples
     --------
@@ -41,23 +29,11 @@ def precision_at_k(
     return metrics.precision(truth, predictions, k, **options)
 
 
-@takes_options(ValueOptions)
+@takes_options(ValueOptions, Metric.__call__)
 def recall_at_k(
     truth: TruthLike | None, predictions: PredictionsLike | Blocks, k: int | None = 10, **options: Unpack[ValueOptions]
 ) -> float:
     """Return recall@k, the share of the relevant items that are recommended, averaged over users.
-
-    Parameters
-    ----------
-    truth, predictions, **options
-        As in `exactk.evaluate`, whose options but `groups` and `per_user` are taken.
-    k : int or None, default 10
-        The cutoff, in [1, 2^31); None for the whole list.
-
-    Returns
-    -------
-    float
-        The mean over the evaluated users; NaN, with a warning, if there are none.
 
     Examples
     --------
@@ -68,7 +44,7 @@ def recall_at_k(
     return metrics.recall(truth, predictions, k, **options)
 
 
-@takes_options(ValueOptions)
+@takes_options(ValueOptions, Metric.__call__)
 def fbeta_at_k(
     truth: TruthLike | None,
     predictions: PredictionsLike | Blocks,
@@ -81,17 +57,8 @@ def fbeta_at_k(
 
     Parameters
     ----------
-    truth, predictions, **options
-        As in `exactk.evaluate`, whose options but `groups` and `per_user` are taken.
-    k : int or None, default 10
-        The cutoff, in [1, 2^31); None for the whole list.
     beta : float
         The weight of recall beside precision, in [0, inf]: at 0 the value is precision, at inf recall.
-
-    Returns
-    -------
-    float
-        The mean over the evaluated users; NaN, with a warning, if there are none.
 
     Examples
     --------
@@ -102,23 +69,11 @@ def fbeta_at_k(
     return metrics.fbeta.with_(beta=beta)(truth, predictions, k, **options)
 
 
-@takes_options(ValueOptions)
+@takes_options(ValueOptions, Metric.__call__)
 def average_precision_at_k(
     truth: TruthLike | None, predictions: PredictionsLike | Blocks, k: int | None = 10, **options: Unpack[ValueOptions]
 ) -> float:
     """Return average_precision@k, the mean of the precision at the rank of each hit, averaged over users: MAP.
-
-    Parameters
-    ----------
-    truth, predictions, **options
-        As in `exactk.evaluate`, whose options but `groups` and `per_user` are taken.
-    k : int or None, default 10
-        The cutoff, in [1, 2^31); None for the whole list.
-
-    Returns
-    -------
-    float
-        The mean over the evaluated users; NaN, with a warning, if there are none.
 
     Examples
     --------
@@ -129,23 +84,11 @@ def average_precision_at_k(
     return metrics.average_precision(truth, predictions, k, **options)
 
 
-@takes_options(ValueOptions)
+@takes_options(ValueOptions, Metric.__call__)
 def ndcg_at_k(
     truth: TruthLike | None, predictions: PredictionsLike | Blocks, k: int | None = 10, **options: Unpack[ValueOptions]
 ) -> float:
     """Return ndcg@k, the discounted cumulative gain over that of the ideal ranking, averaged over users.
-
-    Parameters
-    ----------
-    truth, predictions, **options
-        As in `exactk.evaluate`, whose options but `groups` and `per_user` are taken.
-    k : int or None, default 10
-        The cutoff, in [1, 2^31); None for the whole list.
-
-    Returns
-    -------
-    float
-        The mean over the evaluated users; NaN, with a warning, if there are none.
 
     Examples
     --------
@@ -156,23 +99,11 @@ def ndcg_at_k(
     return metrics.ndcg(truth, predictions, k, **options)
 
 
-@takes_options(ValueOptions)
+@takes_options(ValueOptions, Metric.__call__)
 def reciprocal_rank_at_k(
     truth: TruthLike | None, predictions: PredictionsLike | Blocks, k: int | None = 10, **options: Unpack[ValueOptions]
 ) -> float:
     """Return reciprocal_rank@k, 1 / rank of the first relevant item, averaged over users: MRR.
-
-    Parameters
-    ----------
-    truth, predictions, **options
-        As in `exactk.evaluate`, whose options but `groups` and `per_user` are taken.
-    k : int or None, default 10
-        The cutoff, in [1, 2^31); None for the whole list.
-
-    Returns
-    -------
-    float
-        The mean over the evaluated users; NaN, with a warning, if there are none.
 
     Examples
     --------
@@ -183,23 +114,11 @@ def reciprocal_rank_at_k(
     return metrics.reciprocal_rank(truth, predictions, k, **options)
 
 
-@takes_options(ValueOptions)
+@takes_options(ValueOptions, Metric.__call__)
 def hit_rate_at_k(
     truth: TruthLike | None, predictions: PredictionsLike | Blocks, k: int | None = 10, **options: Unpack[ValueOptions]
 ) -> float:
     """Return hit_rate@k, the share of the users to whom any relevant item is recommended.
-
-    Parameters
-    ----------
-    truth, predictions, **options
-        As in `exactk.evaluate`, whose options but `groups` and `per_user` are taken.
-    k : int or None, default 10
-        The cutoff, in [1, 2^31); None for the whole list.
-
-    Returns
-    -------
-    float
-        The mean over the evaluated users; NaN, with a warning, if there are none.
 
     Examples
     --------
@@ -210,19 +129,9 @@ def hit_rate_at_k(
     return metrics.hit_rate(truth, predictions, k, **options)
 
 
-@takes_options(ValueOptions)
+@takes_options(ValueOptions, Metric.__call__)
 def auc(truth: TruthLike | None, predictions: PredictionsLike | Blocks, **options: Unpack[ValueOptions]) -> float:
     """Return auc, the share of the pairs of a relevant and another ranked item that are in the right order, averaged over users.
-
-    Parameters
-    ----------
-    truth, predictions, **options
-        As in `exactk.evaluate`, whose options but `groups` and `per_user` are taken.
-
-    Returns
-    -------
-    float
-        The mean over the evaluated users; NaN, with a warning, if there are none.
 
     Examples
     --------

@@ -5,21 +5,11 @@ from __future__ import annotations
 from dataclasses import fields
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from exactk._engine.options import Options
 from exactk._engine.pairs import ClusterCodes, Pairing
 from exactk._engine.pipeline import evaluate_with_engine
 from exactk._engine.systems import SEVERAL_SYSTEMS
 from exactk._report.comparison import Comparison
-from exactk._report.comparison_options import (
-    Adjustment,
-    ComparisonOptions,
-    Family,
-    IntervalMethod,
-    MarginLike,
-    Missing,
-    RunsLike,
-    Test,
-)
+from exactk._report.comparison_options import ComparisonOptions
 from exactk._report.metric_order import with_metrics_in_one_order
 from exactk._report.resampling import Calls
 from exactk._report.state import plan_of_state
@@ -31,31 +21,10 @@ if TYPE_CHECKING:
 
     from exactk._engine.paired_problem import PairedEngine
     from exactk._engine.problem import Engine
-    from exactk._inference.significance import Alternative
     from exactk._inputs.keys.column_roles import ColumnNames
-    from exactk._inputs.types import ClustersLike
     from exactk._plan.metric_strings import MetricsLike
     from exactk._report.report import Report
     from exactk._runtime.faults import Text
-
-
-class CompareOptions(Options, total=False):
-    """The keyword arguments of `exactk.compare`, for type checkers."""
-
-    baseline: str | None
-    test: Test
-    alternative: Alternative
-    confidence: float
-    interval: IntervalMethod
-    adjust: Adjustment
-    family: Family
-    margin: MarginLike | None
-    clusters: ClustersLike | None
-    missing: Missing
-    runs: RunsLike | None
-    permutations: int
-    resamples: int
-    seed: int
 
 
 class Engines(NamedTuple):

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, nullcontext
 from itertools import product
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypedDict
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -39,9 +39,6 @@ if TYPE_CHECKING:
     from exactk._inputs.keys.column_roles import ColumnNames
     from exactk._inputs.model.candidate_items import CandidateItems
     from exactk._inputs.model.scores import Scored
-    from exactk._inputs.types import CandidatesLike
-    from exactk._plan.literals import Nan, RankingTies, ScoreDtype
-    from exactk._runtime.progress import ProgressCallback
 
 
 class TopKProblem(NamedTuple):
@@ -64,20 +61,6 @@ Ranker = Callable[[TopKProblem], BestIndices]
 
 _NO_TRUTH = Truth.from_valid_rows(Rows(np.zeros(1, np.int64), np.zeros(0, np.int64)))
 _BLOCK_CELLS = 1 << 20  # cells per lookup
-
-
-class TopKOptions(TypedDict, total=False):
-    """The keyword arguments of `exactk.topk`, for type checkers. Defaults are in its signature."""
-
-    candidates: CandidatesLike | None
-    ties: RankingTies
-    nan: Nan
-    score_dtype: ScoreDtype
-    num_threads: int | None
-    progress: bool | ProgressCallback
-    user: str | Sequence[str] | None
-    item: str | None
-    score: str | None
 
 
 def rank_top_k(

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from functools import wraps
-from inspect import Parameter, signature
+from inspect import signature
 from typing import TYPE_CHECKING, Any, Generic, Literal, NamedTuple, Protocol, TypeAlias, TypedDict, TypeVar
 
+from exactk._compare import compare
+from exactk._evaluate import evaluate, takes_options, with_defaults
 from exactk._report.comparison_options import ComparisonOptions
 from exactk._runtime.errors import input_error, type_error
 from exactk._sharded.reduction import comparison_of_buckets, report_of_buckets
@@ -16,6 +19,7 @@ from exactk._sharded.worker import result_of_no_rows
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+    from typing import Unpack
 
     from exactk._inference.significance import Alternative
     from exactk._inputs.items import CatalogueLike
@@ -128,22 +132,17 @@ def planned_evaluation(
     metrics: MetricsLike,
     comparison: ComparisonOptions | None = None,
     *,
-    convention: ConventionLike = "standard",
-    exclude: Frame | None = None,
-    weights: Frame | str | None = None,
-    groups: Frame | str | None = None,
-    items: CatalogueLike | None = None,
-    user: str | Sequence[str] | None = None,
-    item: str | None = None,
-    score: str | None = None,
-    rank: str | None = None,
-    grade: str | None = None,
+    convention: ConventionLike,
+    exclude: Frame | None,
+    weights: Frame | str | None,
+    groups: Frame | str | None,
+    items: CatalogueLike | None,
     num_buckets: int | None = None,
     threads: int = 1,
+    **columns: Unpack[ColumnNames],
 ) -> Any:  # noqa: ANN401 - the engine's
     """Return the rows of all inputs, to be evaluated."""
     inputs = Inputs(truth, systems, exclude, weights, groups)
-    columns: ColumnNames = {"user": user, "item": item, "score": score, "rank": rank, "grade": grade}
 
     def plan(schemas: Schemas) -> ShardPlan:
         return plan_shards(schemas, metrics, convention, columns, items, threads, comparison)
@@ -160,37 +159,14 @@ def evaluate_frames(
 
 
 def compare_frames(
-    engine: Engine,
-    truth: object,
-    systems: object,
-    metrics: MetricsLike,
-    *,
-    baseline: str | None = None,
-    test: Literal["t", "sign"] = "t",
-    alternative: Alternative = "two_sided",
-    confidence: float = 0.95,
-    adjust: Adjustment = "holm",
-    family: Family = "metric",
-    margin: MarginLike | None = None,
-    missing: Missing = "drop",
-    runs: RunsLike | None = None,
-    **options: Any,  # noqa: ANN401 - those of evaluations
+    engine: Engine, truth: object, systems: object, metrics: MetricsLike, options: Mapping[str, Any]
 ) -> Comparison:
     """Return the comparison of several systems."""
     if not isinstance(systems, Mapping) or not systems:  # their frames are checked later
         raise type_error("systems", "a mapping from each system's name to its data frame", repr(systems))
-    how = ComparisonOptions(
-        baseline=baseline,
-        test=test,
-        alternative=alternative,
-        confidence=confidence,
-        adjust=adjust,
-        family=family,
-        margin=margin,
-        missing=missing,
-        runs=runs,
-    )
-    buckets = planned_evaluation(engine, truth, systems, metrics, how, **options)
+    of_frames = {name: option for name, option in options.items() if name in FrameOptions.__annotations__}
+    how = ComparisonOptions(**{name: option for name, option in options.items() if name not in of_frames})
+    buckets = planned_evaluation(engine, truth, systems, metrics, how, **of_frames)
     return comparison_of_buckets(engine.collect_states(buckets) or [result_of_no_rows(buckets.shard_plan)])
 
 
@@ -207,27 +183,23 @@ def merge_frame(engine: Engine, frame: object) -> Report:
     return report_of_buckets(results)
 
 
-def takes_frame_options(function: Function) -> Function:
-    """Show the options in the signature of an engine's function in place of ``**options``, and refuse others."""
-    plain = signature(function)
-    arguments = [one for one in plain.parameters.values() if one.kind is not Parameter.VAR_KEYWORD]
-    frame = arguments[0].annotation
-    sources = (compare_frames, planned_evaluation) if function.__name__ == "compare" else (planned_evaluation,)
-    options = [one for source in sources for one in signature(source).parameters.values()]
-    shown = [
-        one.replace(annotation=one.annotation.replace("Frame", frame))
-        for one in options
-        if one.kind is Parameter.KEYWORD_ONLY
-    ]
-    names = {one.name for one in [*arguments, *shown]}
+def takes_frame_options(*sources: Callable[..., Any]) -> Callable[[Function], Function]:
+    """Return a decorator as `takes_options` does, of an engine's function, which gets all options and no others."""
 
-    @wraps(function)
-    def checked(*arguments: object, **options: object) -> object:
-        unknown = [name for name in options if name not in names]
-        if unknown:
-            message = f"{function.__name__}() got an unexpected keyword argument {unknown[0]!r}"
-            raise TypeError(message)
-        return function(*arguments, **options)
+    def decorate(function: Function) -> Function:
+        is_comparison = function.__name__ == "compare"
+        kind = FrameComparisonOptions if is_comparison else FrameOptions
 
-    checked.__signature__ = plain.replace(parameters=[*arguments, *shown])  # type: ignore[attr-defined]
-    return checked  # type: ignore[return-value]
+        @wraps(function)
+        def checked(*arguments: object, **options: object) -> object:
+            return function(*arguments, **with_defaults(options, checked, kind))
+
+        shown = signature(
+            takes_options(kind, *sources, *[compare] * is_comparison, evaluate, planned_evaluation)(checked)
+        )
+        first, *others = shown.parameters.values()
+        others = [one.replace(annotation=re.sub(r"\bFrame\b", first.annotation, one.annotation)) for one in others]
+        checked.__signature__ = shown.replace(parameters=[first, *others])  # type: ignore[attr-defined]
+        return checked  # type: ignore[return-value]
+
+    return decorate

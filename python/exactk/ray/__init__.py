@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 __all__ = ["compare", "evaluate", "merge", "per_user", "states"]
 
 
-@takes_frame_options
+@takes_frame_options()
 def evaluate(
     truth: Dataset,
     predictions: Dataset,
@@ -55,17 +55,15 @@ def evaluate(
     predictions : Dataset
         The lists: one row per user and item, with a score (higher is better) or a rank, or one row per user with a list
         of items, best first, or of structs of item and score.
-    metrics : str or iterable of str, default precision, recall, ndcg, map and mrr at 10
-        As in `exactk.evaluate`.
-    convention : Convention, str or mapping
-        As in `exactk.evaluate`. Rows have no order, so that ``ties="input_order"`` needs lists of items.
+    convention
+        Rows have no order, so that ``ties="input_order"`` needs lists of items.
     exclude : Dataset, optional
         Items to remove from each user's list, such as training items: one row per user and item.
     weights, groups : Dataset or str, optional
         The weight or the group of each user: a dataset with the user columns and one other column, or the name of a
         column of the truth that has the same value in all rows of a user.
-    items : Items, optional
-        As in `exactk.evaluate`. They are sent to every worker.
+    items
+        They are sent to every worker.
     user, item, score, rank, grade : str, optional
         Column names in all datasets alike, as in `exactk.evaluate`; without them, usual names are detected. Users and
         items are integers of any width or strings. Users may have several columns.
@@ -103,7 +101,7 @@ def evaluate(
     return evaluate_frames(_datasets, truth, predictions, metrics, options)
 
 
-@takes_frame_options
+@takes_frame_options(evaluate)
 def compare(
     truth: Dataset,
     systems: Mapping[str, Dataset],
@@ -117,19 +115,12 @@ def compare(
 
     Parameters
     ----------
-    truth : Dataset
-        As in `evaluate`.
     systems : mapping from str to Dataset
         The predictions of each system by its name, as in `evaluate`.
-    metrics : str or iterable of str
-        As in `evaluate`.
     test : {"t", "sign"}
         The test behind the p-values. Others need the values of all users in one place.
-    baseline, alternative, confidence, adjust, family, margin, missing, runs : optional
-        As in `exactk.compare`. Intervals are those of ``interval="t"``.
-    convention, exclude, weights, groups, items : optional
-    user, item, score, rank, grade, num_buckets, threads : optional
-        As in `evaluate`.
+    confidence
+        Intervals are those of ``interval="t"``.
 
     Returns
     -------
@@ -142,10 +133,10 @@ def compare(
     >>> systems = {"popularity": popularity, "als": predictions}  # doctest: +SKIP
     >>> exactk.ray.compare(truth, systems, "ndcg@10").differences  # doctest: +SKIP
     """
-    return compare_frames(_datasets, truth, systems, metrics, **options)
+    return compare_frames(_datasets, truth, systems, metrics, options)
 
 
-@takes_frame_options
+@takes_frame_options(evaluate)
 def states(
     truth: Dataset,
     predictions: Dataset,
@@ -155,12 +146,6 @@ def states(
     """Return a lazy dataset with the state of each bucket, to keep and to `merge` later.
 
     States of different users, such as those of several days with different queries, can be united before they are merged.
-
-    Parameters
-    ----------
-    truth, predictions, metrics, convention, exclude, weights, groups, items : optional
-    user, item, score, rank, grade, num_buckets, threads : optional
-        As in `evaluate`.
 
     Returns
     -------
@@ -206,7 +191,7 @@ def merge(frame: Dataset) -> Report:
     return merge_frame(_datasets, frame)
 
 
-@takes_frame_options
+@takes_frame_options(evaluate)
 def per_user(
     truth: Dataset,
     predictions: Dataset,
@@ -214,12 +199,6 @@ def per_user(
     **options: Unpack[FrameOptions[Dataset]],
 ) -> Dataset:
     """Return a lazy dataset with the values of each user.
-
-    Parameters
-    ----------
-    truth, predictions, metrics, convention, exclude, weights, groups, items : optional
-    user, item, score, rank, grade, num_buckets, threads : optional
-        As in `evaluate`.
 
     Returns
     -------

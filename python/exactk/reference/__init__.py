@@ -7,20 +7,21 @@ with the C++ core: the tests compare the two. They are slow, and exactk never fa
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from exactk._agreement import DEFAULT_AGREEMENT_METRICS
-from exactk._compare import COMPARE_DEFAULTS
+from exactk._agreement import DEFAULT_AGREEMENT_METRICS, agreement as core_agreement
+from exactk._compare import compare as core_compare
 from exactk._engine.agreement import ListEngine, evaluate_agreement
 from exactk._engine.comparisons import Engines, compare_systems
 from exactk._engine.judging import prepare_judging
-from exactk._engine.options import AgreementOptions, JudgeOptions
+from exactk._engine.options import AgreementOptions, CompareOptions, JudgeOptions, TopKOptions
 from exactk._engine.pipeline import evaluate_with_engine
 from exactk._engine.systems import ONE_SYSTEM
 from exactk._engine.topk import rank_top_k
-from exactk._evaluate import with_defaults
+from exactk._evaluate import evaluate as core_evaluate, with_defaults
+from exactk._judge import judge as core_judge
 from exactk._plan.metric_strings import DEFAULT_METRICS
-from exactk._topk import TOPK_DEFAULTS
+from exactk._topk import topk as core_topk
 from exactk.reference.engine import reference_engine
 from exactk.reference.list_metrics import METRICS as metrics  # noqa: N811 - the registry, public as a name
 from exactk.reference.paired import reference_paired_engine
@@ -30,9 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Unpack
 
-    from exactk._engine.comparisons import CompareOptions
     from exactk._engine.options import Options
-    from exactk._engine.topk import TopKOptions
     from exactk._inputs.model.top_k import TopK
     from exactk._inputs.types import Blocks, ExclusionsLike, PredictionsLike, ScoresLike, TruthLike
     from exactk._plan.metric_strings import MetricsLike
@@ -59,7 +58,7 @@ def evaluate(
     >>> exactk.reference.evaluate([[1, 4], [21]], [[1, 2, 4], [2, 3]], ["recall@3"])["recall@3"]
     0.5
     """
-    arguments = with_defaults(options, "evaluate")
+    arguments = with_defaults(options, core_evaluate)
     (report,) = evaluate_with_engine(reference_engine, ONE_SYSTEM, truth, predictions, metrics, **arguments).values()
     return report
 
@@ -78,9 +77,7 @@ def compare(
     >>> exactk.reference.compare([[1], [2]], {"a": [[1], [3]], "b": [[3], [3]]}, "P@1")["P@1"]
     {'a': 0.5, 'b': 0.0}
     """
-    given: dict[str, Any] = {**options}
-    how = {name: given.pop(name, default) for name, default in COMPARE_DEFAULTS.items()}
-    arguments = {**how, **with_defaults(given, "compare")}
+    arguments = with_defaults(options, core_compare, CompareOptions)
     return compare_systems(Engines(reference_engine, reference_paired_engine), truth, systems, metrics, arguments)
 
 
@@ -98,7 +95,7 @@ def agreement(
     >>> exactk.reference.agreement([[1, 2]], [[2, 3]], "overlap@2")["overlap@2"]
     0.5
     """
-    arguments = with_defaults(options, "agreement", AgreementOptions)
+    arguments = with_defaults(options, core_agreement, AgreementOptions)
     return evaluate_agreement(ListEngine(reference_engine, reference_ranker), one, other, metrics, **arguments)
 
 
@@ -111,7 +108,7 @@ def judge(truth: TruthLike, predictions: PredictionsLike, k: int, **options: Unp
     >>> exactk.reference.judge([[1, 4]], [[4, 2, 1]], k=2).hits
     array([[ True, False]])
     """
-    arguments = with_defaults(options, "judge", JudgeOptions)
+    arguments = with_defaults(options, core_judge, JudgeOptions)
     judging = prepare_judging(reference_engine, truth, predictions, k, **arguments)
     (judged,) = judging.blocks(max(1, judging.user_count))
     return judged
@@ -128,5 +125,5 @@ def topk(scores: ScoresLike, k: int, exclude: ExclusionsLike | None = None, **op
     >>> exactk.reference.topk([[3, 7, 5]], k=2).items
     array([[1, 2]])
     """
-    arguments: dict[str, Any] = {**TOPK_DEFAULTS, **options}
+    arguments = with_defaults(options, core_topk, TopKOptions)
     return rank_top_k(reference_ranker, scores, k, exclude, **arguments)

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 __all__ = ["compare", "evaluate", "merge", "per_user", "states"]
 
 
-@takes_frame_options
+@takes_frame_options()
 def evaluate(
     truth: DataFrame,
     predictions: DataFrame,
@@ -58,18 +58,18 @@ def evaluate(
         - one row per user and item, with a score (higher is better) or a rank;
         - one row per user with an array of items, best first;
         - one row per user with an array of structs of item and score, such as the output of ``recommendForAllUsers``.
-    metrics : str or iterable of str, default precision, recall, ndcg, map and mrr at 10
-        As in `exactk.evaluate`. States of metrics of all lists together, such as ``coverage``, have a count per item; tasks
+    metrics
+        States of metrics of all lists together, such as ``coverage``, have a count per item; tasks
         add them before the driver does.
-    convention : Convention, str or mapping
-        As in `exactk.evaluate`. Rows have no order, so that ``ties="input_order"`` needs arrays of items.
+    convention
+        Rows have no order, so that ``ties="input_order"`` needs arrays of items.
     exclude : DataFrame, optional
         Items to remove from each user's list, such as training items: one row per user and item.
     weights, groups : DataFrame or str, optional
         The weight or the group of each user: a data frame with the user columns and one other column, or the name of a
         column of the truth that has the same value in all rows of a user.
-    items : Items, optional
-        As in `exactk.evaluate`. They are sent to every task.
+    items
+        They are sent to every task.
     user, item, score, rank, grade : str, optional
         Column names in all data frames alike, as in `exactk.evaluate`; without them, usual names are detected. Users and
         items are integers of any width or strings.
@@ -100,7 +100,7 @@ def evaluate(
     return evaluate_frames(_frames, truth, predictions, metrics, options)
 
 
-@takes_frame_options
+@takes_frame_options(evaluate)
 def compare(
     truth: DataFrame,
     systems: Mapping[str, DataFrame],
@@ -114,29 +114,22 @@ def compare(
 
     Parameters
     ----------
-    truth : DataFrame
-        As in `evaluate`.
     systems : mapping from str to DataFrame
         The predictions of each system by its name, as in `evaluate`.
-    metrics : str or iterable of str
-        As in `evaluate`.
     test : {"t", "sign"}
         The test behind the p-values. Others need the values of all users in one place.
-    baseline, alternative, confidence, adjust, family, margin, missing, runs : optional
-        As in `exactk.compare`. Intervals are those of ``interval="t"``.
-    convention, exclude, weights, groups, items : optional
-    user, item, score, rank, grade, num_buckets, threads : optional
-        As in `evaluate`.
+    confidence
+        Intervals are those of ``interval="t"``.
 
     Returns
     -------
     Comparison
         Its values and differences equal those of `exactk.compare`.
     """
-    return compare_frames(_frames, truth, systems, metrics, **options)
+    return compare_frames(_frames, truth, systems, metrics, options)
 
 
-@takes_frame_options
+@takes_frame_options(evaluate)
 def states(
     truth: DataFrame,
     predictions: DataFrame,
@@ -146,12 +139,6 @@ def states(
     """Return a lazy data frame with the state of each bucket, to keep and to `merge` later.
 
     States of different users, such as those of several days with different queries, can be united before they are merged.
-
-    Parameters
-    ----------
-    truth, predictions, metrics, convention, exclude, weights, groups, items : optional
-    user, item, score, rank, grade, num_buckets, threads : optional
-        As in `evaluate`.
 
     Returns
     -------
@@ -185,7 +172,7 @@ def merge(frame: DataFrame) -> Report:
     return merge_frame(_frames, frame)
 
 
-@takes_frame_options
+@takes_frame_options(evaluate)
 def per_user(
     truth: DataFrame,
     predictions: DataFrame,
@@ -193,12 +180,6 @@ def per_user(
     **options: Unpack[FrameOptions[DataFrame]],
 ) -> DataFrame:
     """Return a lazy data frame with the values of each user.
-
-    Parameters
-    ----------
-    truth, predictions, metrics, convention, exclude, weights, groups, items : optional
-    user, item, score, rank, grade, num_buckets, threads : optional
-        As in `evaluate`.
 
     Returns
     -------
