@@ -121,6 +121,41 @@ def test_base_predictions(run: Run) -> None:
 
 
 @pytest.mark.parametrize(
+    ("command", "metric", "option"),
+    [
+        ("evaluate", "unexpectedness@2", "--base-predictions"),
+        ("evaluate", "mrr", "--candidates"),
+        ("evaluate", "mrr", "--exclude"),
+        ("evaluate", "novelty@2", "--train"),
+        ("evaluate", "mrr", "--weights"),
+        ("report", "mrr", "--item-names"),
+    ],
+)
+def test_columns_may_be_named_beside_every_file(run: Run, command: str, metric: str, option: str) -> None:
+    """As if they had usual names."""
+    files = {
+        "lists": "user,item,score\nann,film,2\nann,song,1\nbob,play,1\n",
+        "weights": "user,weight\nann,1\nbob,2\n",
+        "item-names": "item,name\nfilm,The Film\n",
+        "relevant": "user,item\nann,film\nbob,song\n",
+        "others": "user,item\nann,film\nbob,play\nbob,song\n",
+    }
+    for name, text in files.items():
+        Path(f"{name}.csv").write_text(text)
+        Path(f"{name}_named.csv").write_text(text.replace("user", "who").replace("item", "sku"))
+    others = option.removeprefix("--") if option.removeprefix("--") in files else "others"
+    if option == "--base-predictions":
+        others = "lists"
+    results = []
+    for suffix, names in (("", []), ("_named", ["--user", "who", "--item", "sku"])):
+        paths = [f"relevant{suffix}.csv", f"lists{suffix}.csv", option, f"{others}{suffix}.csv"]
+        output = ["-o", f"page{suffix}.html"] if command == "report" else []
+        results.append(run(command, *paths, "-m", metric, *names, *output))
+    assert [result.code for result in results] == [0, 0], results
+    assert results[0].out.replace("_named", "") == results[1].out.replace("_named", "")
+
+
+@pytest.mark.parametrize(
     ("metric", "options", "message"),
     [
         ("exposure", [], "--catalogue FILE --item-group NAME names a column of groups"),

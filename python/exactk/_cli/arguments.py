@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import exactk
 from exactk import _files as files
-from exactk._cli.stdin import STDIN
+from exactk._cli.stdin import STDIN, input_path
 from exactk._engine.systems import in_system
 from exactk._files.arguments import read_argument
+from exactk._inputs.keys.column_roles import ROLES
 from exactk._inputs.readings import check_not_truth
 from exactk._plan.fields import FIELDS, field_name, within_spelling
 from exactk._runtime.errors import ExactkError, input_error
@@ -70,15 +71,11 @@ def add_column_options(parser: argparse.ArgumentParser, *, truth: bool) -> argpa
 Role = Literal["truth", "predictions", "exclude"]
 ArgumentRole = Literal["groups", "weights", "clusters", "candidates", "catalogue"]
 _ROLE_COLUMNS: Mapping[str, tuple[str, ...]] = {
-    "truth": ("user", "item", "grade"),
-    "predictions": ("user", "item", "score", "rank"),
-    "exclude": ("user", "item"),
-    "candidates": ("user", "item"),
-    "train": ("user", "item"),
+    **ROLES,
+    "base_predictions": ROLES["predictions"],
+    "train": ROLES["exclude"],
     "catalogue": ("item",),
-    "groups": ("user",),
-    "weights": ("user",),
-    "clusters": ("user",),
+    "item_names": ("item",),
 }
 """The options that name columns, by the role of the files that they apply to."""
 
@@ -120,6 +117,12 @@ def user_column(arguments: argparse.Namespace) -> str | list[str] | None:
     """Return the name of the user column, or of several, that the arguments give."""
     users: list[str] | None = arguments.user
     return users[0] if users and len(users) == 1 else users
+
+
+def paths_of_options(arguments: argparse.Namespace) -> dict[str, Path]:
+    """Return the path of each option that names an input, if it is given."""
+    actions = [one for one in arguments.parser._actions if one.option_strings and one.type is input_path]  # noqa: SLF001 - argparse has no other way
+    return {one.dest: path for one in actions if (path := getattr(arguments, one.dest))}
 
 
 def check_inputs(arguments: argparse.Namespace, inputs: Sequence[Input]) -> None:
