@@ -14,6 +14,7 @@ import pytest
 from hypothesis import given, settings
 
 import exactk
+from exactk._engine.options import JudgeOptions
 from oracle import STRICT, User, judged_list
 from oracle_cases import Case, draw_case
 from strategies import Evaluation, evaluations, examples
@@ -49,7 +50,7 @@ def check_user(judged: exactk.results.JudgedLists, row: int, user: User, rules: 
 def check_case(case: Case, k: int, ties: Any) -> None:
     truth, predictions, options = case.form.build(case.users)
     convention = case.convention.replace(ties=ties)
-    options = {name: option for name, option in options.items() if name not in {"weights", "groups"}}
+    options = {name: option for name, option in options.items() if name in JudgeOptions.__annotations__}
     try:
         judged = judge_quietly(truth, predictions, k, convention=convention, **options)
     except exactk.InputError:

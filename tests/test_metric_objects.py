@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 import exactk
+from exactk._engine.options import Options, ValueOptions
 from exactk._plan.fields import FIELDS
 from exactk._plan.metric_strings import plan
 from strategies import parameter_of
@@ -23,7 +24,7 @@ FUNCTIONS = [
     "hit_rate_at_k", "auc",
 ]  # fmt: skip
 TRUTH, LISTS = [[1, 4], [21]], [[4, 2, 1], [3, 21]]
-ONE_VALUE = {"metrics", "groups", "per_user"}
+OF_REPORTS = {"metrics", *Options.__annotations__} - ValueOptions.__annotations__.keys()
 
 
 def given(metric: Any) -> Any:
@@ -185,5 +186,5 @@ def test_functions_are_the_metrics_at_ten(name: str) -> None:
         assert parameters.pop("beta").default == metric.parameter.standard
         assert function(TRUTH, LISTS, 2, beta=2) == metric.with_(beta=2)(TRUTH, LISTS, 2)
     options = dict(inspect.signature(exactk.evaluate).parameters)
-    assert parameters == {key: one for key, one in options.items() if key not in ONE_VALUE}
+    assert parameters == {key: one for key, one in options.items() if key not in OF_REPORTS}
     assert (function.__name__, function.__module__) == (name, "exactk")

@@ -83,7 +83,6 @@ def matching_conventions(
     given = with_defaults(options, matching_conventions, ValueOptions)
     changes = _checked_changes(given.pop("convention"))
     changed_presets = {preset: as_convention({**changes, "base": preset}) for preset in conventions}
-    given |= {"groups": None, "per_user": False}
     outcomes = reports_of_conventions(core_engine, truth, predictions, list(numbers), changed_presets, **given)
     return ConventionMatches(
         numbers,

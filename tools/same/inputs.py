@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from functools import partial
+from inspect import signature
 from itertools import product
 from typing import Any
 
@@ -142,8 +143,6 @@ WRONG: tuple[Any, ...] = (
     pa.table({"user_id": [1, 1], "query_id": [1, 2], "item": [3, 4]}), range(3), iter([]), iter([([[1]], [[1]])]), object, len,
 )  # fmt: skip
 """Values that are wrong in most arguments, or unusual."""
-ARGUMENTS = "truth predictions metrics convention exclude candidates items base_predictions weights groups num_threads user score rank progress"
-OF_COMPARE = "systems clusters margin runs baseline test interval adjust confidence seed missing family alternative"
 STRINGS = (
     "ndcg@0", "ndcg@-1", "ndgc", "ndcg@x", "ndcg@[1,", "ndcg@10(gain=log)", "ndcg(beta=2)", "fbeta@3", "fbeta@3(beta=-1)", "", "ndcg@10,",
     "ndcg@3,ndcg@3", "NDCG@3", "hit-rate@3", "list_auc", "auc@3", "rbp@3(p=1)", "ndcg @ 3", "ndcg@1e3", "map@3(ties=x)", "overlap@3",
@@ -166,10 +165,11 @@ def wrong() -> Cases:
     data = draw(71)
     plain = {"truth": data.truth, "metrics": ["ndcg@3", "unexpectedness@2", "novelty@2"], "items": data.train}
     plain |= {"base_predictions": data.other}
-    for number, argument in product(range(len(WRONG)), ARGUMENTS.split()):
+    arguments, of_compare = (signature(find(f"exactk.{name}")).parameters for name in ("evaluate", "compare"))
+    for number, argument in product(range(len(WRONG)), arguments):
         changed = {**plain, "predictions": data.scores, argument: WRONG[number]}
         yield f"evaluate {argument} {number}", partial(evaluate, **changed)
-    for number, argument in product(range(0, len(WRONG), 3), OF_COMPARE.split()):
+    for number, argument in product(range(0, len(WRONG), 3), [one for one in of_compare if one not in arguments]):
         changed = {**plain, "systems": data.systems, argument: WRONG[number]}
         yield f"compare {argument} {number}", partial(call, "exactk.compare", **changed)
     for number, (function, others) in product(range(len(WRONG)), FUNCTIONS.items()):

@@ -11,15 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from exactk._cli.stdin import input_path
 from exactk._plan.fields import number_of_text
 from exactk._plan.metric_strings import plan
-from exactk._report.comparison_options import (
-    CHOICES,
-    DEFAULT_PERMUTATIONS,
-    DEFAULT_RESAMPLES,
-    MOST_SYSTEMS,
-    ComparisonOptions,
-    check_size,
-    parse_margin,
-)
+from exactk._report.comparison_options import CHOICES, MOST_SYSTEMS, ComparisonOptions, check_size, parse_margin
 from exactk._runtime.errors import InputError, input_error
 from exactk._runtime.faults import Option
 
@@ -100,19 +92,15 @@ _OPTIONS = (
         "system to compare the others with (default: every pair is compared, the later system with the earlier one)",
         "NAME",
     ),
-    _ComparisonOption("test", "test of the differences (default: t, the paired t test)"),
-    _ComparisonOption("alternative", "side of the test (default: two_sided)"),
-    _ComparisonOption(
-        "confidence", "confidence of intervals, verdicts and gates (default: 0.95)", "LEVEL", _confidence
-    ),
-    _ComparisonOption("interval", "method of the intervals: t, or a bootstrap of users (default: t)"),
+    _ComparisonOption("test", "test of the differences; t is the paired t test"),
+    _ComparisonOption("alternative", "side of the test"),
+    _ComparisonOption("confidence", "confidence of intervals, verdicts and gates", "LEVEL", _confidence),
+    _ComparisonOption("interval", "method of the intervals: t, or a bootstrap of users"),
     _ComparisonOption(
         "adjust",
-        "adjustment of p-values for the number of comparisons (default: holm); max_t needs --test permutation",
+        "adjustment of p-values for the number of comparisons; max_t needs --test permutation",
     ),
-    _ComparisonOption(
-        "family", "comparisons that are adjusted together: those on one metric, or all (default: metric)"
-    ),
+    _ComparisonOption("family", "comparisons that are adjusted together: those on one metric, or all"),
     _ComparisonOption(
         "margin",
         "difference that does not matter, such as 0.002, or 1%% of the baseline's value; repeatable with METRIC=",
@@ -126,9 +114,7 @@ _OPTIONS = (
         "and one of clusters, or JSON; or the name of a user column, where users have several",
         "FILE|COLUMN",
     ),
-    _ComparisonOption(
-        "missing", "users whom one system of a pair lacks are dropped from the pair, or an error (default: drop)"
-    ),
+    _ComparisonOption("missing", "users whom one system of a pair lacks are dropped from the pair, or an error"),
     _ComparisonOption(
         "runs",
         "systems that are training runs of one, which is compared in their place; repeatable",
@@ -138,17 +124,17 @@ _OPTIONS = (
     ),
     _ComparisonOption(
         "permutations",
-        f"random sign flips of --test permutation, at least 1 / (1 - confidence) - 1 (default: {DEFAULT_PERMUTATIONS})",
+        "random sign flips of --test permutation, at least 1 / (1 - confidence) - 1",
         "N",
         _integer,
     ),
     _ComparisonOption(
         "resamples",
-        f"resamples of bootstrap intervals, at least 2 / (1 - confidence) - 1 (default: {DEFAULT_RESAMPLES})",
+        "resamples of bootstrap intervals, at least 2 / (1 - confidence) - 1",
         "N",
         _integer,
     ),
-    _ComparisonOption("seed", "seed of random sign flips and resamples (default: 0)", "N", _integer),
+    _ComparisonOption("seed", "seed of random sign flips and resamples", "N", _integer),
 )
 """In the order of `exactk.compare`."""
 
@@ -166,8 +152,10 @@ def add_comparison_options(parser: argparse.ArgumentParser) -> None:
     for one in _OPTIONS:
         choices = CHOICES[one.name] if one.metavar is None else None
         action = "append" if one.is_repeatable else "store"
+        default = getattr(ComparisonOptions, one.name, None)
+        text = one.help if default is None else f"{one.help} (default: {default})"
         group.add_argument(
-            f"--{one.name}", metavar=one.metavar, choices=choices, type=one.parse, action=action, help=one.help
+            f"--{one.name}", metavar=one.metavar, choices=choices, type=one.parse, action=action, help=text
         )
 
 

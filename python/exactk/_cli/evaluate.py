@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 
 import exactk
 from exactk._cli import trec
-from exactk._cli.arguments import add_command, add_state_option
+from exactk._cli.arguments import add_command, add_state_option, paths_of_options
 from exactk._cli.comparison_options import NOT_GIVEN, add_comparison_options
 from exactk._cli.evaluation import asked_differences, check_comparison, evaluate_systems, exit_code
-from exactk._cli.evaluation_options import EXIT_CODES, FILES, FORMATS, GATE_CODES, add_options, add_truth
+from exactk._cli.evaluation_options import EXIT_CODES, FORMATS, GATE_CODES, add_options, add_truth
 from exactk._cli.gates import NO_GATES, add_gate_options
 from exactk._cli.output import print_text
 from exactk._cli.output_files import check_outputs
@@ -94,13 +94,13 @@ def write_junit_error(arguments: argparse.Namespace, text: str) -> None:
     """Say in the JUnit file that the command ended in an error, unless the file is an input: it would be that of an earlier run."""
     if arguments.junit is None:
         return
-    inputs = [arguments.truth, *(getattr(arguments, name, None) for name in FILES)]
+    inputs = [arguments.truth, *paths_of_options(arguments).values()]
     inputs += [Path(arguments.clusters)] if arguments.clusters else []
     for system in arguments.systems:
         with suppress(exactk.ExactkError, OSError):
             inputs += [path for paths in find_systems([system]).values() for path in paths]
     with suppress(exactk.ExactkError, OSError):
-        check_outputs({"--junit": arguments.junit}, [path for path in inputs if path])
+        check_outputs({"--junit": arguments.junit}, inputs)
         write_file(
             arguments.junit, junit_report([Case("exactk compare", "error", text)]).encode(errors="backslashreplace")
         )

@@ -11,6 +11,7 @@ from exactk._cli.arguments import (
     changes_of,
     check_inputs,
     name_argument,
+    paths_of_options,
     read_file,
     read_option,
     read_system,
@@ -26,7 +27,7 @@ from exactk._cli.comparison_options import (
     given_options,
     margins_of,
 )
-from exactk._cli.evaluation_options import CONVENTION, FILES
+from exactk._cli.evaluation_options import CONVENTION
 from exactk._cli.gates import check_claims, check_gates, claim_option, claimed_values, report_gate
 from exactk._cli.items import naming_item_options, read_base, read_items
 from exactk._cli.output_files import check_outputs
@@ -267,8 +268,7 @@ def asked_differences(arguments: argparse.Namespace) -> str:
 def _inputs(arguments: argparse.Namespace, systems: Mapping[str, Sequence[Path]]) -> list[Input]:
     """Return the files that the command reads."""
     predictions = [Input("predictions", path, system or None) for system, paths in systems.items() for path in paths]
-    others = {name: getattr(arguments, name, None) for name in FILES}
-    others["clusters"] = clusters_path(arguments)
+    others = {**paths_of_options(arguments), "clusters": clusters_path(arguments)}
     return [
         Input("truth", arguments.truth),
         *predictions,

@@ -33,10 +33,6 @@ GATE_CODES = (
 )
 
 
-FILES = ("exclude", "candidates", "train", "catalogue", "base_predictions", "groups", "weights", "item_names")
-"""The options of all commands that name an input."""
-
-
 def add_truth(parser: argparse.ArgumentParser) -> None:
     """Add the first argument of all commands that evaluate."""
     parser.add_argument(

@@ -10,12 +10,13 @@ from exactk._cli.output import print_text
 from exactk._cli.provenance import Input
 from exactk._cli.stdin import input_path
 from exactk._cli.systems import find_systems
+from exactk._inputs.keys.column_roles import ColumnNames
 from exactk._runtime.errors import input_error
 
 _OPTIONS = {
     "--set": "changes",
     "--text-ids": "text_ids",
-    **{f"--{name}": name for name in ("exclude", "user", "item", "score", "rank", "grade")},
+    **{f"--{name}": name for name in ("exclude", *ColumnNames.__annotations__)},
 }
 """The options that only --matching reads, and their values' names."""
 

@@ -109,10 +109,7 @@ def prepare_judging(
         raise type_error("truth", "the relevant items of each user", "None")
     call = _Call(convention, value, classified)
     with call.explained():
-        prepared = prepare_call(
-            engine, ONE_SYSTEM, truth, classified, Plan([value]), convention,
-            weights=None, groups=None, per_user=False, **options,
-        )  # fmt: skip
+        prepared = prepare_call(engine, ONE_SYSTEM, truth, classified, Plan([value]), convention, **options)
         aligned = align_systems(prepared)
         ((name, rows),) = aligned.systems.items()
         inputs, evaluation = aligned.alignment.inputs(rows), prepared.evaluation

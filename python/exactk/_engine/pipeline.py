@@ -158,12 +158,12 @@ def prepare_call(
     convention: Convention,
     *,
     exclude: object,
-    candidates: object,
-    weights: object,
-    groups: object,
-    per_user: object,
     num_threads: object,
-    progress: object,
+    candidates: object = None,
+    weights: object = None,
+    groups: object = None,
+    per_user: object = False,
+    progress: object = False,
     items: object = None,
     base_predictions: object = None,
     pairing: Pairing | None = None,
@@ -173,7 +173,7 @@ def prepare_call(
     rank: str | None,
     grade: str | None,
 ) -> Call:
-    """Return the call; the keyword arguments are those of `exactk.evaluate`."""
+    """Return the call; the keyword arguments are those of `exactk.evaluate`, of which not all functions take some."""
     columns: ColumnNames = {"user": user, "item": item, "score": score, "rank": rank, "grade": grade}
     if not isinstance(per_user, (bool, np.bool_)):
         raise type_error("per_user", "True or False", repr(per_user))
