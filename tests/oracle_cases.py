@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 import exactk
+from exactk._plan.metrics import evaluation_metrics, metrics as metric_registry
 from oracle import MOST_ORDERS, PARAMETERS, STRICT, Asked, User
 from oracle_containers import BLOCK_FORMS, DENSE_FORMS, ITEMS, KEYED_MATRICES, PREDICTION_FORMS, TRUTH_FORMS, Form
 from oracle_items import Catalogue, Item
@@ -96,8 +97,8 @@ EXPECTED |= {"r_precision", "set_average_precision", "num_hits", "auc"}
 CLOSE_SCORES = [1.0, 1.0 + 2**-40, 1.0 - 2**-40, 2.0]  # equal in single precision, except for the last
 RANKING_FIELDS = ("score_dtype", "negative_infinity", "rank_gaps")
 # Those that read what users have in train have an oracle of their own, `history_oracle.py`.
-METRICS = sorted(name for name, info in exactk.metrics.items() if not info.of_collection and not info.reads_history)
-OF_ITEMS = [name for name in METRICS if exactk.metrics[name].reads_list]
+METRICS = sorted(name for name, info in evaluation_metrics.items() if not info.of_collection and not info.reads_history)
+OF_ITEMS = [name for name in METRICS if metric_registry[name].reads_list]
 ITEM_FIELDS = (
     *("popularity", "novelty_over", "arp_over", "unseen_items", "list_mean_over", "tail"),
     *("distance", "ild_over", "missing_features"),
@@ -121,7 +122,7 @@ class Case:
 
     def evaluate(self, users: Mapping[Any, User], evaluate: Callable[..., Any] = exactk.evaluate) -> exactk.Report:
         truth, predictions, options = self.form.build(users)
-        infos = [exactk.metrics[asked.metric] for asked in self.asked]
+        infos = [metric_registry[asked.metric] for asked in self.asked]
         if any(info.walks_list for info in infos) or any(map(reads_values, self.asked)):
             options["items"] = self._items()
         if any(info.reads_base for info in infos):
@@ -295,7 +296,7 @@ def _draw_item_fields(
         return {"weight": "values", "recall_over": "relevant"}
     if name not in OF_ITEMS:
         return {}
-    own_fields = exactk.metrics[name].own_fields
+    own_fields = metric_registry[name].own_fields
     choices = {field: rng.choice(CHOICES[field]) for field in ITEM_FIELDS if rng.random() < 0.3 and field in own_fields}
     if rules["ties"] not in STRICT and not (may_refuse_ties and rng.random() < 0.2):
         choices["ties"] = "lowest_id"
@@ -313,7 +314,7 @@ def _draw_metrics(
     strings, asked = [], []
     names = [name for name in METRICS if name != "auc" or not has_many_orders]  # whose ties are always halves
     for name in rng.sample(names, rng.choice([1, 2, 4])):
-        info = exactk.metrics[name]
+        info = metric_registry[name]
         cutoff = None if info.pairwise or rng.random() < 0.3 else rng.choice([1, 2, 3, 4, 6, 10])
         choices: dict[str, Any] = {}
         if rng.random() < 0.2:

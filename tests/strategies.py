@@ -22,7 +22,7 @@ from core_rules import CHOICES
 from exactk._plan.conventions import as_convention
 from exactk._plan.fields import FIELDS, fields_of
 from exactk._plan.metric_strings import plan
-from exactk._plan.metrics import metrics
+from exactk._plan.metrics import evaluation_metrics, metrics
 from exactk._plan.values import reads_items
 
 # Ids where widths, signs and hashes have their edges, beside a few that meet often.
@@ -60,7 +60,7 @@ def spell(name: str, cutoff: object = None) -> str:
 
 def spellings(name: str, cutoffs: object, *, whole: bool = True) -> list[str]:
     """Return the metric at the cutoffs, as far as it has any, and without."""
-    if exactk.metrics[name].pairwise:
+    if metrics[name].pairwise:
         return [name]
     return [*([spell(name)] if whole else []), spell(name, cutoffs)]
 
@@ -180,7 +180,7 @@ def items_of_users(users: int) -> exactk.Items:
 
 def reads_history(metric: str) -> bool:
     """Return whether a metric string names a metric that reads what users have in train."""
-    info = exactk.metrics.get(re.split("[@(]", metric)[0])
+    info = metrics.get(re.split("[@(]", metric)[0])
     return info is not None and info.reads_history
 
 
@@ -192,23 +192,23 @@ def needs_items(metrics: Sequence[str], convention: Any) -> bool:
         return False
 
 
-WITHOUT_ITEMS = [name for name, info in exactk.metrics.items() if not info.reads_list]
+WITHOUT_ITEMS = [name for name, info in evaluation_metrics.items() if not info.reads_list]
 """The metrics that need no items, and no base predictions."""
 
 
 def reads_base(metric: str) -> bool:
     """Return whether the metric of a string needs base predictions."""
-    info = exactk.metrics.get(re.split("[@(]", metric)[0])
+    info = metrics.get(re.split("[@(]", metric)[0])
     return info is not None and info.reads_base
 
 
 def is_of_collection(metric: str) -> bool:
     """Return whether all lists together have the value of a string."""
-    info = exactk.metrics.get(re.split("[@(]", metric)[0])
+    info = metrics.get(re.split("[@(]", metric)[0])
     return info is not None and info.of_collection
 
 
-OF_COLLECTION = [name for name, info in exactk.metrics.items() if info.of_collection]
+OF_COLLECTION = [name for name, info in evaluation_metrics.items() if info.of_collection]
 """The metrics that all lists together have."""
 
 
@@ -253,7 +253,7 @@ class Evaluation:
 
 @st.composite
 def metric_strings(draw: st.DrawFn) -> str:
-    info = draw(st.sampled_from(list(exactk.metrics.values())))
+    info = draw(st.sampled_from(list(evaluation_metrics.values())))
     cutoff = None if info.pairwise else draw(st.one_of(st.none(), CUTOFFS))
     text = info.name if cutoff is None else f"{info.name}@{cutoff}"
     arguments = []

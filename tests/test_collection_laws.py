@@ -12,6 +12,7 @@ import pytest
 from hypothesis import assume, given, settings, strategies as st
 
 import exactk
+from exactk._plan.metrics import evaluation_metrics, metrics as metric_registry
 from exactk.reference.collection import COLLECTION_METRICS
 from strategies import Evaluation, drawn_items, evaluations, examples, reads_history, score_evaluations, sparse_scores
 from tallies import DrawnLists, drawn_lists
@@ -20,7 +21,7 @@ from test_laws import run_if_legal
 from test_reference import report_or_error
 
 # Those that read what users have in train are in test_item_groups.py.
-NAMES = sorted(name for name, info in exactk.metrics.items() if info.of_collection and not info.reads_history)
+NAMES = sorted(name for name, info in evaluation_metrics.items() if info.of_collection and not info.reads_history)
 FIELDS = {**METRIC_FIELDS, "list_users": ["lists", "users"], "undefined": ["zero", "one", "nan", "skip"]}
 
 
@@ -30,7 +31,7 @@ def collection_strings(draw: st.DrawFn) -> list[str]:
     texts = []
     for name in draw(st.lists(st.sampled_from(NAMES), min_size=1, max_size=5)):
         cutoff = draw(st.one_of(st.none(), st.integers(1, 6), st.just(2**31 - 1)))
-        fields = [field for field in FIELDS if field in {*exactk.metrics[name].own_fields, "undefined"}]
+        fields = [field for field in FIELDS if field in {*metric_registry[name].own_fields, "undefined"}]
         chosen = draw(st.lists(st.sampled_from(fields), unique=True, max_size=3))
         arguments = ",".join(f"{field}={draw(st.sampled_from(FIELDS[field]))}" for field in chosen)
         texts.append(name + (f"@{cutoff}" if cutoff else "") + (f"({arguments})" if arguments else ""))

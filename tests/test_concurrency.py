@@ -22,6 +22,7 @@ from children import call_after_signal, run_child
 from core_results import plain_result
 from core_rules import core_rules
 from exactk import _core
+from exactk._plan.metrics import evaluation_metrics
 from jobs import METRICS, growing_evaluations, uniform_lists
 from strategies import Evaluation, examples, parameter_of
 
@@ -126,7 +127,7 @@ def test_f20_another_thread_writes_into_the_arrays(policy: str) -> None:
     tallies = [_core.ItemTallyRequest(listed, [1, None], True)]
     values = [
         _core.PlannedValue(name, None if info.pairwise else 3, parameter_of(name), rules)
-        for name, info in exactk.metrics.items()
+        for name, info in evaluation_metrics.items()
         if not info.reads_list
     ]
     values += [_core.PlannedValue("recall", 3, 0, valued)]

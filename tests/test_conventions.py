@@ -17,7 +17,7 @@ import exactk
 from exactk import _core
 from exactk._plan.fields import CORE_FIELDS, FIELDS
 from exactk._plan.metric_strings import plan
-from exactk._plan.metrics import ignored_fields
+from exactk._plan.metrics import ignored_fields, metrics as metric_registry
 from exactk._runtime.names import fold
 from strategies import Evaluation, spell
 
@@ -193,7 +193,7 @@ _OTHER_NUMBERS = {"gain_table": "[0,0.5,2,3]", "min_grade": "3"}
 def test_a_field_that_a_metric_ignores_changes_no_value(metric: str) -> None:
     truth = [{1: 2.0, 2: 1.0, 3: 0.0, 7: 3.0}, {1: 1.0, 4: 2.0}, {5: 3.0, 6: 1.0}]
     lists = [[3, 1, 9, 2], [4, 8, 1], [8, 5, 3, 9]]
-    info = exactk.metrics[metric]
+    info = metric_registry[metric]
     ignored = ignored_fields(info)
     base, _, arguments = spell(metric).partition("(")
     refused = (

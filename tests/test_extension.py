@@ -21,6 +21,7 @@ import pytest
 import exactk
 from core_rules import STANDARD, core_rules
 from exactk import _core
+from exactk._plan.metrics import evaluation_metrics
 from strategies import parameter_of
 
 ARRAYS: list[Any] = [
@@ -84,7 +85,7 @@ def sound_values() -> list[_core.PlannedValue]:
     rules = sound_rules()
     return [
         _core.PlannedValue(name, cutoff, parameter_of(name), rules)
-        for name, info in exactk.metrics.items()
+        for name, info in evaluation_metrics.items()
         if not info.reads_list
         for cutoff in ((None,) if info.pairwise else (None, 3))
     ]

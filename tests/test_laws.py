@@ -13,6 +13,7 @@ import pytest
 from hypothesis import assume, given, settings, strategies as st
 
 import exactk
+from exactk._plan.metrics import evaluation_metrics
 from strategies import DrawnItems, Evaluation, evaluations, examples, reads_history, spellings, without_digest
 from test_reference import report_or_error
 
@@ -126,7 +127,7 @@ def test_a_hit_moved_up_lowers_nothing(metric: str, above: list[bool], below: li
 @given(evaluations(min_users=1))
 def test_f10_values_stay_within_0_and_1(evaluation: Evaluation) -> None:
     assume(evaluation.options["convention"].duplicate_items != "count")
-    for name in (name for name, info in exactk.metrics.items() if info.unit_range):
+    for name in (name for name, info in evaluation_metrics.items() if info.unit_range):
         report = report_or_error(replace(evaluation, metrics=spellings(name, 3)), exactk.evaluate)
         if isinstance(report, exactk.Report):
             assert all(0 <= value <= 1 for value in report.values() if not math.isnan(value)), name

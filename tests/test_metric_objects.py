@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import copy
 import doctest
+import html
 import inspect
 import pickle
 import pydoc
+import re
 from typing import Any
 
 import numpy as np
@@ -16,6 +18,7 @@ import exactk
 from exactk._engine.options import Options, ValueOptions
 from exactk._plan.fields import FIELDS
 from exactk._plan.metric_strings import plan
+from exactk._plan.metrics import metrics as core_metrics
 from strategies import parameter_of
 
 ALL: dict[str, Any] = {**exactk.metrics, **exactk.agreement_metrics}
@@ -62,14 +65,30 @@ VALUES: dict[str, tuple[Any, ...]] = {"min_grade": (2.5, "any"), "decimals": (3,
 
 @pytest.mark.parametrize("name", ALL)
 def test_settings_are_read_again_as_they_were_given(name: str) -> None:
-    metric, cutoffs = given(ALL[name]), "" if ALL[name].pairwise else "@3"
+    metric, info = given(ALL[name]), core_metrics[name]
     for field in FIELDS.values():
         for value in field.choices or VALUES.get(field.name, ()):
-            if field.name == "average" and (metric.of_collection or value == "of_means"):
+            if field.name == "average" and (info.of_collection or value == "of_means"):
                 continue  # which few have
-            text = metric.with_(**{field.name: value}).string(cutoffs)
-            (planned,) = plan(text, exactk.conventions["standard"], compares_lists=None)
+            asked = metric.with_(**{field.name: value})
+            (planned,) = plan(
+                asked if info.pairwise else asked @ 3, exactk.conventions["standard"], compares_lists=None
+            )
             assert planned.rules[field.name] == value
+            assert eval(repr(asked), {"exactk": exactk}) == asked  # noqa: S307 - our own
+
+
+def test_text_is_the_metric_string_and_code_makes_the_metric() -> None:
+    metrics = exactk.metrics
+    assert (f"{metrics.ndcg}@10", str(metrics["MAP-cut"]), f"{metrics.map:>5}") == ("ndcg@10", "MAP-cut", "  map")
+    asked = metrics.fbeta.with_(beta=np.inf, users="both")
+    assert str(asked) == "fbeta(beta=inf,users=both)"
+    assert repr(asked) == "exactk.metrics.fbeta.with_(beta=float('inf'), users='both')"
+    assert (
+        repr([metrics.map, metrics.fbeta.with_(beta=2)]) == "[exactk.metrics.map, exactk.metrics.fbeta.with_(beta=2)]"
+    )
+    for metric in (*ALL.values(), asked, metrics["MAP-cut"], metrics.ndcg.with_(gain_table=[0, 1.5], min_grade="any")):
+        assert eval(repr(metric), {"exactk": exactk}) == metric  # noqa: S307 - our own
 
 
 @pytest.mark.parametrize("name", ALL)
@@ -115,7 +134,7 @@ def test_settings_have_one_name_and_cutoffs_are_cutoffs() -> None:
     with pytest.raises(TypeError, match=r"exactk.metrics.fbeta.with_\(beta=2\) has it"):
         metrics.fbeta(TRUTH, LISTS, 2, beta=2)  # type: ignore[call-arg]
     with pytest.raises(AttributeError):
-        metrics.ndcg.spelling = "recall"  # type: ignore[misc]
+        metrics.ndcg.name = "recall"  # type: ignore[misc]
 
 
 def test_reports_and_gates_take_metrics_where_they_take_strings() -> None:
@@ -159,9 +178,12 @@ def test_what_help_shows(name: str) -> None:
     words = " ".join(text.split())
     assert all(" ".join(part.split()) in words for part in (metric.formula, metric.source, *metric.aliases))
     assert metric.summary[1:] in words
-    assert {"Range", "Better"} & {line.partition(":")[0] for line in lines}
-    assert repr(metric) == f"<metric {name}>"
-    assert str(metric).startswith(f"{name} ")
+    low, high = metric.range
+    assert {f"Range: {low:g} to {upper}." for upper in (f"{high:g}", "infinity", "k")} & {*lines}
+    page = re.sub(r"<[^>]*>", "\n", metric._repr_html_()).split("\n")
+    assert {lines[0], metric.formula, metric.source, *lines[lines.index("--------") + 1 :]} <= {
+        *map(html.unescape, page)
+    }
 
 
 def test_names_are_completed() -> None:
@@ -170,11 +192,22 @@ def test_names_are_completed() -> None:
     assert "ndcg" not in dir(exactk.agreement_metrics)
 
 
+def test_public_documented_names_alone_are_listed() -> None:
+    public = ["aliases", "direction", "formula", "name", "parameter", "range", "source", "summary", "with_"]
+    for metric in (exactk.metrics.fbeta, exactk.agreement_metrics.rbo):
+        assert dir(metric) == public
+        assert all(getattr(type(metric), name).__doc__ for name in public)
+    of_mapping = ["get", "items", "keys", "values"]
+    assert dir(exactk.conventions) == of_mapping
+    for registry in (exactk.metrics, exactk.agreement_metrics):
+        assert all(name in of_mapping or name in registry for name in dir(registry))
+
+
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_functions_are_the_metrics_at_ten(name: str) -> None:
     function, metric = getattr(exactk, name), exactk.metrics[name.removesuffix("_at_k")]
     parameters = dict(inspect.signature(function).parameters)
-    if not metric.pairwise:
+    if not core_metrics[metric.name].pairwise:
         assert parameters.pop("k").default == 10
         assert function(TRUTH, LISTS, 2) == metric(TRUTH, LISTS, 2)
         assert function(TRUTH, LISTS, k=None) == metric(TRUTH, LISTS)

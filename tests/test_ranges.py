@@ -12,6 +12,7 @@ from hypothesis import assume, given, settings, strategies as st
 
 import exactk
 from exactk._plan.metric_strings import plan
+from exactk._plan.metrics import metrics as metric_registry
 from exactk._plan.values import range_of
 from strategies import Evaluation, evaluations, examples, rankings
 
@@ -31,7 +32,7 @@ def assert_in_range(report: Any) -> None:
 @given(evaluations(min_users=1))
 def test_values_are_in_the_range_of_their_metric(evaluation: Evaluation) -> None:
     of_users = [
-        metric for metric in evaluation.metrics if not exactk.metrics[metric.split("@")[0].split("(")[0]].of_collection
+        metric for metric in evaluation.metrics if not metric_registry[metric.split("@")[0].split("(")[0]].of_collection
     ]
     assume(of_users)
     with warnings.catch_warnings():

@@ -15,12 +15,13 @@ from hypothesis import given, settings, strategies as st
 import exactk
 from exactk._engine import evaluation as evaluation_module
 from exactk._engine.problem import solve
+from exactk._plan.metrics import evaluation_metrics
 from strategies import Evaluation, evaluations, examples, rankings, scores
 
 if TYPE_CHECKING:
     from exactk._engine.problem import Engine, Outcome, Problem
 
-MICRO = [name for name, info in exactk.metrics.items() if info.micro]
+MICRO = [name for name, info in evaluation_metrics.items() if info.micro]
 REFUSED_WITH_MICRO = ("zero", "one")
 
 

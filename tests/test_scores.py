@@ -15,6 +15,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 import exactk
+from exactk._plan.metrics import metrics as metric_registry
 from rankings import rankings_of
 from strategies import (
     IDS,
@@ -39,7 +40,7 @@ Array = np.ndarray[Any, Any]
 
 # But for those of pairs, in which ties of scores count half.
 EVERY_METRIC = [
-    text for name in WITHOUT_ITEMS if not exactk.metrics[name].pairwise for text in spellings(name, [1, 5, 10])
+    text for name in WITHOUT_ITEMS if not metric_registry[name].pairwise for text in spellings(name, [1, 5, 10])
 ]
 SCORES = np.array([[0.1, 0.9, 0.5, 0.9, 0.0], [0.7, 0.2, 0.3, 0.1, 0.7]])  # ranks 1 3 2 0 4, and 0 4 2 1 3
 TRUTH = [[2, 3], [4]]

@@ -30,6 +30,7 @@ from exactk._engine.options import (
     ValueOptions,
 )
 from exactk._evaluate import DEFAULTS
+from exactk._plan.metrics import metrics as metric_registry
 from exactk._report.comparison_options import ComparisonOptions
 from exactk._sharded.engines import FrameComparisonOptions, FrameOptions
 from rankings import rankings_of
@@ -270,10 +271,10 @@ def test_an_option_of_another_function_is_answered_with_the_function(name: str, 
 
 @pytest.mark.parametrize("name", exactk.metrics)
 def test_metrics_take_frames_by_the_names_of_their_columns(name: str) -> None:
-    info = exactk.metrics[name]
-    function: Any = info
+    info = metric_registry[name]
+    function: Any = exactk.metrics[name]
     if info.parameter is not None:
-        function = info.with_(**{info.parameter.name: parameter_of(name)})  # type: ignore[arg-type]
+        function = function.with_(**{info.parameter.name: parameter_of(name)})
     items: dict[str, Any]
     usual_items: dict[str, Any]
     items, usual_items = ({"items": train} if info.walks_list else {} for train in (TRAIN, TRAIN.rename(columns=USUAL)))

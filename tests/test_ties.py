@@ -15,6 +15,7 @@ from hypothesis import example, given, settings, strategies as st
 
 import exactk
 from exactk import _core
+from exactk._plan.metrics import metrics as metric_registry
 from exactk.reference.ties import EXPECTATIONS
 from strategies import OF_COLLECTION, WITHOUT_ITEMS, Evaluation, examples, in_pairs, spell, spellings
 from test_reference import assert_same
@@ -84,7 +85,7 @@ def test_what_has_no_expectation_is_refused() -> None:
     for name in set(exactk.metrics) - set(EXPECTATIONS) - {"auc"}:
         message = "ties of 'lowest_id'" if name in OF_COLLECTION else "no formula"
         items: Any = {"items": exactk.Items(3, train=[[0]], item_groups=[0, 1, 1])} if name in OF_COLLECTION else {}
-        if exactk.metrics[name].reads_base:
+        if metric_registry[name].reads_base:
             items = {"base_predictions": [[0]]}
         with pytest.raises(exactk.InputError, match=message):
             evaluate_quietly([[0]], np.zeros((1, 3)), spell(name), convention=with_ties("expected"), **items)

@@ -18,6 +18,7 @@ from hypothesis import given, settings, strategies as st
 
 import exactk
 from exactk import _core
+from exactk._plan.metrics import evaluation_metrics
 from exactk._report.state import STATE_PREFIX
 from strategies import examples
 
@@ -167,7 +168,9 @@ def test_what_adds_nothing_to_a_truth() -> None:
 
 def test_no_grades_are_grades_of_1() -> None:
     """They are the same truth wherever there is a report: every value and count is the same."""
-    metrics = [name if info.pairwise else f"{name}@3" for name, info in exactk.metrics.items() if not info.parameter]
+    metrics = [
+        name if info.pairwise else f"{name}@3" for name, info in evaluation_metrics.items() if not info.parameter
+    ]
     rng = np.random.default_rng(7)
     lists = {user: rng.permutation(9)[:6].tolist() for user in range(30)}
     truth = {user: rng.permutation(9)[: rng.integers(0, 5)].tolist() for user in range(30)}

@@ -1,4 +1,4 @@
-"""What ``help`` shows of a metric: its definition, formula, source and options, and an example whose value the reference has."""
+"""What ``help``, notebooks and the command line show of a metric; the reference has the value of its example."""
 
 from __future__ import annotations
 
@@ -6,13 +6,15 @@ import re
 import textwrap
 from typing import TYPE_CHECKING, Any
 
-from exactk import reference
-from exactk._inputs.items import Items
-from exactk._plan.metrics import MetricEntry
+from exactk._plan.fields import FIELDS
+from exactk._plan.metrics import bounds_text, ignored_fields
+from exactk._plan.values import range_text
+from exactk._runtime.html_table import HtmlTable, html_of_tables
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from exactk._plan.metrics import MetricInfo
     from exactk._report.report import Report
 
 _SYMBOLS = {
@@ -43,29 +45,65 @@ _TAGS = {1: ["drama"], 2: ["drama", "war"], 3: ["war"], 4: ["drama"], 21: ["war"
 _REQUIRED = 100  # the example's parameter for metrics without a default
 
 
-def documentation(metric: MetricEntry) -> str:
+def documentation(metric: MetricInfo) -> str:
     """Return the docstring of a metric."""
-    is_of_lists = metric.compares_lists
-    takes, function = ("one, other", "agreement") if is_of_lists else ("truth, predictions", "evaluate")
+    function = "agreement" if metric.compares_lists else "evaluate"
     meanings = [meaning for letters, meaning in _SYMBOLS.items() if re.search(letters, metric.formula)]
     where = f", where {'; '.join(meanings)}" if meanings else ""
     paragraphs = [
-        f"{metric.name}({takes}, k=None, **options) -> float",
+        _signature(metric),
         f"{metric.summary[0].upper()}{metric.summary[1:]}.",
         f"Formula under the standard convention: {metric.formula}{where}.",
-        *(f"{name[0].upper()}{name[1:]}: {text}." for name, text in metric.facts.items() if name != "formula"),
+        *(f"{name[0].upper()}{name[1:]}: {text}." for name, text in _facts(metric).items() if name != "formula"),
         f"``{_path(metric)} @ 10`` is the metric string. A value has the options of `exactk.{function}`, but no groups.",
     ]
     text = "\n\n".join(textwrap.fill(one, 120, break_on_hyphens=False) for one in paragraphs)
-    return f"{text}\n\nExamples\n--------\n{_example(metric)}\n"
+    return "\n".join([text, "", "Examples", "--------", *_example(metric), ""])
 
 
-def _path(metric: MetricEntry) -> str:
+def text_page(metric: MetricInfo) -> str:
+    """Return what a terminal shows of a metric: a line per fact."""
+    rows = [(metric.name, metric.summary), *_facts(metric).items()]
+    width = max(len(name) for name, _ in rows)
+    return "\n".join(f"{name:{width}}  {text}" for name, text in rows)
+
+
+def html_page(metric: MetricInfo) -> str:
+    """Return what a notebook shows of a metric."""
+    header, facts = [metric.name, metric.summary], list(_facts(metric).items())
+    return html_of_tables([HtmlTable(_signature(metric), header, facts, 2, notes=_example(metric), longest=1000)])
+
+
+def _facts(metric: MetricInfo) -> dict[str, str]:
+    """Return what is known of the metric, under the standard convention where that matters."""
+    ignored, own_first = ignored_fields(metric), dict.fromkeys([*metric.own_fields, *FIELDS])
+    bounds = metric.parameter
+    facts = {
+        "formula": metric.formula,
+        "range": range_text(metric),
+        "better": metric.direction,
+        "also": ", ".join(metric.aliases),
+        "parameter": "" if bounds is None else f"{bounds.name}, {bounds_text(bounds)}",
+        "convention fields": ", ".join(name for name in own_first if name not in ignored),
+        "source": metric.source,
+    }
+    return {name: text for name, text in facts.items() if text}
+
+
+def _signature(metric: MetricInfo) -> str:
+    takes = "one, other" if metric.compares_lists else "truth, predictions"
+    return f"{metric.name}({takes}, k=None, **options) -> float"
+
+
+def _path(metric: MetricInfo) -> str:
     return f"exactk.{'agreement_metrics' if metric.compares_lists else 'metrics'}.{metric.name}"
 
 
-def _example(metric: MetricEntry) -> str:
+def _example(metric: MetricInfo) -> list[str]:
     """Return the lines of an example, and its value by the reference."""
+    from exactk import reference
+    from exactk._inputs.items import Items
+
     lists: dict[str, Any] = {"truth": _TRUTH, "predictions": _PREDICTIONS}
     if metric.compares_lists:
         lists = {"one": _PREDICTIONS, "other": _OTHERS}
@@ -82,18 +120,18 @@ def _example(metric: MetricEntry) -> str:
         )
     names = {"base_predictions": "base", "items": "items" if isinstance(options.get("items"), Items) else "train"}
     required = [one.name for one in (metric.parameter,) if one is not None and one.standard is None]
-    asked = MetricEntry(metric, settings=dict.fromkeys(required, str(_REQUIRED)))
     k = 2 if metric.reads_beyond_cutoff else 3
     cutoffs = [] if metric.pairwise else [f"k={k}"]
     passed = ", ".join([*lists, *cutoffs, *(f"{name}={names[name]}" for name in options)])
     setting = "".join(f".with_({name}={_REQUIRED})" for name in required)
     evaluate: Callable[..., Report] = reference.agreement if metric.compares_lists else reference.evaluate
-    (value,) = evaluate(*lists.values(), asked.string("" if metric.pairwise else f"@{k}"), **options).values()
+    asked = f"{metric.name}{'' if metric.pairwise else f'@{k}'}{''.join(f'({name}={_REQUIRED})' for name in required)}"
+    (value,) = evaluate(*lists.values(), asked, **options).values()
     code = ["import exactk", *lines, f"{_path(metric)}{setting}({passed})"]
-    return "\n".join([*(f">>> {line}" for line in code), repr(value)])
+    return [*(f">>> {line}" for line in code), repr(value)]
 
 
-def _items_of(metric: MetricEntry) -> dict[str, Any]:
+def _items_of(metric: MetricInfo) -> dict[str, Any]:
     """Return the arguments of the example's `exactk.Items`."""
     train = _HISTORIES if metric.reads_history else _TRAIN
     if metric.reads_groups:

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, Generic, SupportsIndex, TypeVar
 
 from exactk._engine.options import AgreementValueOptions, Options, ValueOptions
 from exactk._evaluate import check_names, evaluate, takes_options
-from exactk._plan.metric_strings import checked_cutoff, setting_text
+from exactk._plan.metric_strings import checked_cutoff, checked_setting
 from exactk._plan.metrics import (
     MetricEntry,
     agreement_metrics as metrics_of_lists,
     describe,
     evaluation_metrics,
     metrics as registry,
+    text_of,
 )
+from exactk._plan.values import range_of_metric
 from exactk._runtime.errors import input_error
 from exactk._runtime.names import Registry, fold
 
@@ -24,6 +27,7 @@ if TYPE_CHECKING:
 
     from exactk._inputs.types import Blocks, PredictionsLike, TruthLike
     from exactk._metric_names import AgreementNames, MetricNames, Settings
+    from exactk._plan.metrics import MetricInfo
 else:
     AgreementNames = MetricNames = object  # for type checkers, they declare an attribute for each metric
 
@@ -44,11 +48,13 @@ class _Documentation:
             return self._of_class
         from exactk._metric_pages import documentation
 
-        return documentation(metric)
+        return documentation(metric._info)  # noqa: SLF001 - its own
 
 
 class _AskedMetric(MetricEntry):
     """A metric of either registry, but for its value."""
+
+    __slots__ = ()
 
     def __matmul__(self, cutoffs: SupportsIndex | Iterable[SupportsIndex]) -> str:
         """Return the metric string at a cutoff, or at each of several."""
@@ -60,8 +66,8 @@ class _AskedMetric(MetricEntry):
             texts = [str(checked_cutoff(k)) for k in cutoffs]
             if not texts:
                 raise input_error("k", "at least one cutoff", "none")
-            return self.string(f"@[{','.join(texts)}]")
-        return self.string(f"@{checked_cutoff(cutoffs)}")
+            return self._at(f"@[{','.join(texts)}]")
+        return self._at(f"@{checked_cutoff(cutoffs)}")
 
     def with_(self, **settings: Unpack[Settings]) -> Self:
         """Return the metric with a parameter, such as ``beta=2``, or with fields of the convention, such as ``gain="exp2"``.
@@ -79,12 +85,12 @@ class _AskedMetric(MetricEntry):
         >>> exactk.metrics.ndcg.with_(gain="exp2", discount="log2_floored") @ 5
         'ndcg@5(gain=exp2,discount=log2_floored)'
         """
-        texts = dict(setting_text(self, name, value) for name, value in settings.items())
-        return type(self)(self, self.spelling, {**self.settings, **texts})
+        checked = dict(checked_setting(self._info, name, value) for name, value in settings.items())
+        return type(self)(self._info, self._spelling, {**self._settings, **checked})
 
     def _value_string(self, k: int | None, options: Mapping[str, object], function: str) -> str:
         """Return the string of the one value at a cutoff, whose options do not ask for more."""
-        text = self.string("" if k is None else f"@{checked_cutoff(k)}")
+        text = self._at("" if k is None else f"@{checked_cutoff(k)}")
         if self.parameter is not None and self.parameter.name in options:
             setting = f"{self.name}.with_({self.parameter.name}={options[self.parameter.name]!r})"
             raise TypeError(f"{self.parameter.name} is no option of a value; exactk.metrics.{setting} has it")
@@ -93,15 +99,35 @@ class _AskedMetric(MetricEntry):
         check_names(options, type(self).__call__, f"exactk.{'agreement_' * self.compares_lists}metrics.{self.name}")
         return text
 
+    @property
+    def range(self) -> tuple[float, float]:
+        """The least and the greatest value under the standard convention, infinite where there is none."""
+        return range_of_metric(self._info)
+
     def __repr__(self) -> str:
-        return f"<metric {self.string()}>"
+        registry, name = "agreement_metrics" if self._info.compares_lists else "metrics", self._spelling
+        path = f"exactk.{registry}" + (f".{name}" if name.isidentifier() else f"[{name!r}]")
+        settings = ", ".join(f"{name}={_literal(value)}" for name, value in self._settings.items())
+        return f"{path}.with_({settings})" if settings else path
+
+    def _repr_html_(self) -> str:
+        from exactk._metric_pages import html_page
+
+        return html_page(self._info)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return type(self)._restored, (self.name, self.spelling, dict(self.settings))  # noqa: SLF001 - its own
+        return type(self)._restored, (self.name, self._spelling, self._settings)  # noqa: SLF001 - its own
 
     @classmethod
-    def _restored(cls, name: str, spelling: str, settings: dict[str, str]) -> Self:
+    def _restored(cls, name: str, spelling: str, settings: dict[str, Any]) -> Self:
         return cls(registry[name], spelling, settings)
+
+
+def _literal(value: object) -> str:
+    """Return what Python reads as the value of a setting."""
+    if not isinstance(value, float):
+        return repr(value)
+    return text_of(value) if math.isfinite(value) else f"float({str(value)!r})"
 
 
 class Metric(_AskedMetric):
@@ -110,7 +136,8 @@ class Metric(_AskedMetric):
 
     ``metric @ k`` is the metric string at a cutoff, or at each of several, for any argument ``metrics=``.
     ``metric.with_(...)`` is the metric with another parameter or other fields of the convention.
-    ``metric(truth, predictions, k)`` is its value. In place of a string, the metric itself is that of the whole lists.
+    ``metric(truth, predictions, k)`` is its value. In place of a string, the metric itself is that of the whole lists,
+    as is ``str(metric)``. ``help``, ``?`` and notebooks show its definition, formula, range, source and an example.
 
     Attributes
     ----------
@@ -120,6 +147,8 @@ class Metric(_AskedMetric):
         Its other names.
     direction : {"higher", "lower", "none"}
         Which values are better.
+    range : tuple of two floats
+        The least and the greatest value, infinite where there is none.
     parameter : MetricParameter or None
         The ``name``, the bounds ``low`` and ``high``, and the ``standard`` of its parameter, if it has one.
 
@@ -136,6 +165,7 @@ class Metric(_AskedMetric):
     )
 
     __module__ = "exactk.results"
+    __slots__ = ()
 
     @takes_options(ValueOptions)
     def __call__(
@@ -179,6 +209,7 @@ class AgreementMetric(_AskedMetric):
     )
 
     __module__ = "exactk.results"
+    __slots__ = ()
 
     @takes_options(AgreementValueOptions, Metric.__call__)
     def __call__(
@@ -209,14 +240,14 @@ _M = TypeVar("_M", bound=_AskedMetric)
 class _Metrics(Registry[_M], Generic[_M]):
     """A registry whose entries are attributes too, each under the name that it is asked for by."""
 
-    def __init__(self, make: type[_M], infos: Mapping[str, MetricEntry]) -> None:
+    def __init__(self, make: type[_M], infos: Mapping[str, MetricInfo]) -> None:
         self._make: type[_M] = make
         aliases = {alias: name for name, info in infos.items() for alias in info.aliases}
         super().__init__({name: make(info) for name, info in infos.items()}, describe, "metric", aliases)
 
     def __getitem__(self, spelling: str) -> _M:
         metric = super().__getitem__(spelling)
-        return metric if fold(spelling) == fold(metric.name) else self._make(metric, spelling)
+        return metric if fold(spelling) == fold(metric.name) else self._make(metric._info, spelling)  # noqa: SLF001 - its own
 
     if not TYPE_CHECKING:  # which know every name
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from exactk._cli.arguments import add_command, name_argument
 from exactk._cli.matching import add_matching_options, check_no_matching_options, run_matching
 from exactk._cli.output import print_text
+from exactk._metric_pages import text_page
 from exactk._plan.conventions import as_convention, conventions, departures
 from exactk._plan.fields import FIELDS
 from exactk._plan.metrics import evaluation_metrics, metric_info
@@ -41,7 +42,7 @@ def add_listings(commands: Commands) -> None:
 def run_metrics(arguments: argparse.Namespace) -> int:
     if arguments.metrics:
         with name_argument("METRIC"):
-            texts = [str(metric_info(name)) for name in arguments.metrics]
+            texts = [text_page(metric_info(name)) for name in arguments.metrics]
         print_text("\n\n".join(texts) + "\n")
     else:
         rows = [[info.name, ", ".join(info.aliases), info.summary] for info in evaluation_metrics.values()]

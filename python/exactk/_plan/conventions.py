@@ -8,7 +8,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 from exactk._plan.field_values import FieldValues
-from exactk._plan.fields import FIELDS, field_name
+from exactk._plan.fields import FIELDS, STANDARD_RULES, field_name
 from exactk._plan.literals import PresetName
 from exactk._plan.metrics import metrics
 from exactk._plan.presets import PRESETS
@@ -297,8 +297,8 @@ class Convention(FieldValues):
         rows = [
             [
                 name,
-                _as_text(changes.get(name, _STANDARD_VALUES[field])),
-                _as_text(_STANDARD_VALUES[field]),
+                _as_text(changes.get(name, STANDARD_RULES[field])),
+                _as_text(STANDARD_RULES[field]),
                 FIELDS[field].summary,
             ]
             for name, field in zip(names, fields, strict=True)
@@ -331,7 +331,6 @@ def _rules(convention: Convention, metric: str) -> dict[str, Any]:
 
 
 _STANDARD = Convention(name="standard")
-_STANDARD_VALUES = {name: getattr(_STANDARD, name) for name in FIELDS}
 
 ConventionLike: TypeAlias = Convention | PresetName | str | Mapping[str, Any]
 """The type of every argument `convention=`: a convention, the name of a preset, or changes to a preset.

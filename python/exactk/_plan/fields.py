@@ -254,6 +254,9 @@ _PYTHON_FIELDS = (
 FIELDS: Mapping[str, Field] = MappingProxyType({**CORE_FIELDS, **{f.name: f for f in _PYTHON_FIELDS}})
 """The fields, by name: those of the core, then those that Python reads."""
 
+STANDARD_RULES: Mapping[str, Any] = MappingProxyType({name: f.standard for name, f in FIELDS.items()})
+"""The values of the fields in the convention ``standard``."""
+
 _BY_FOLDED_NAME = {fold(name): name for name in FIELDS}
 
 

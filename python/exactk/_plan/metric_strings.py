@@ -8,13 +8,12 @@ from numbers import Integral, Real
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, TypeAlias
 
-import numpy as np
-
 from exactk import _core
 from exactk._plan.conventions import Convention, override_name
 from exactk._plan.custom_metric import CustomInfo, CustomMetric
 from exactk._plan.fields import FIELDS, field_name, number_of_text, within_spelling
-from exactk._plan.metrics import MetricEntry, agreement_metrics, metric_info, metrics
+from exactk._plan.item_tallies import plan_group_tallies, plan_item_tallies
+from exactk._plan.metrics import MetricEntry, agreement_metrics, metric_info, metrics, text_of
 from exactk._plan.values import PARTS_OF_MEANS, Value
 from exactk._runtime.errors import ExactkError, input_error, type_error
 from exactk._runtime.faults import quote
@@ -84,15 +83,11 @@ class Plan(tuple[Value, ...]):  # noqa: SLOT001 - cached properties need a dicti
     @cached_property
     def item_tallies(self) -> tuple[TallyPlan, ...]:
         """What to count for the values of all lists together."""
-        from exactk._plan.item_tallies import plan_item_tallies
-
         return plan_item_tallies(self)
 
     @cached_property
     def group_tallies(self) -> tuple[Value, ...]:
         """What to count for the values of groups of items."""
-        from exactk._plan.item_tallies import plan_group_tallies
-
         return plan_group_tallies(self)
 
     @cached_property
@@ -248,7 +243,7 @@ def _resolve(requested: MetricsLike, convention: Convention, customs: Customs) -
     if not hasattr(requested, "__iter__") or isinstance(requested, (set, frozenset, bytes)):  # a set has no order
         found = type(requested).__name__
         raise type_error("metrics", "a metric string or a list of them", found, hint=_way_on(requested))
-    spellings = tuple(one.string() if isinstance(one, MetricEntry) else one for one in requested)
+    spellings = tuple(str(one) if isinstance(one, MetricEntry) else one for one in requested)
     for spelling in spellings:
         if not isinstance(spelling, (str, CustomMetric)):
             raise type_error("metrics", "metric strings or exactk.custom", repr(spelling), hint=_way_on(spelling))
@@ -320,7 +315,7 @@ def canonical_name(spelling: str, convention: Convention, customs: Customs = NO_
 
 def _parse_metrics(text: object, convention: Convention, customs: Customs) -> Iterator[Value]:
     """Yield the values of a string, which may have several metrics with commas between them."""
-    text = text.string() if isinstance(text, MetricEntry) else text
+    text = str(text) if isinstance(text, MetricEntry) else text
     if not isinstance(text, str):
         raise type_error("metrics", "metric strings", repr(text))
     if len(text) > _MAX_LENGTH:
@@ -442,13 +437,13 @@ def _parse_arguments(text: str, info: _core.MetricInfo | CustomInfo, spelling: s
     return parameter, changes
 
 
-def setting_text(info: _core.MetricInfo, name: str, value: object) -> tuple[str, str]:
-    """Return a parameter or field, in any spelling, by its name and as metric strings have it; raise if there is none."""
+def checked_setting(info: _core.MetricInfo, name: str, value: object) -> tuple[str, Any]:
+    """Return a parameter or field, in any spelling, by its name, and its value in canonical form; raise if there is none."""
     if info.parameter is not None and fold(name) == fold(info.parameter.name):
         if isinstance(value, bool) or not isinstance(value, Real):
             raise type_error(name, "a number", repr(value))
         try:
-            return info.parameter.name, text_of(checked_parameter(info, float(value), name))
+            return info.parameter.name, checked_parameter(info, float(value), name)
         except OverflowError as error:
             raise input_error(name, "a number that float64 holds", "a larger number") from error
     field = field_name(name)
@@ -456,7 +451,7 @@ def setting_text(info: _core.MetricInfo, name: str, value: object) -> tuple[str,
         names = [*([] if info.parameter is None else [info.parameter.name]), *FIELDS]
         hint = did_you_mean(name, names)
         raise TypeError(f"{info.name}.with_() got an unexpected keyword argument {name!r}{hint and f'; {hint}'}")
-    return field, text_of(FIELDS[field].check(value, name))
+    return field, FIELDS[field].check(value, name)
 
 
 def checked_cutoff(k: object) -> int:
@@ -523,10 +518,3 @@ def spelling_of_custom(name: str, k: int, average: str | None) -> str:
     if average is None:
         return f"{name}@{k}"
     return f"{name}@{k}(average={FIELDS['average'].check(average, 'average')})"
-
-
-def text_of(value: object) -> str:
-    """Return a setting's value as metric strings have it."""
-    if isinstance(value, (tuple, list, np.ndarray)):
-        return "[" + ",".join(map(text_of, value)) + "]"
-    return repr(value).removesuffix(".0") if isinstance(value, float) else str(value)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 from types import MappingProxyType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
 
 from exactk import _core
-from exactk._plan.fields import FIELDS
 from exactk._runtime.errors import input_error
 from exactk._runtime.faults import quote
-from exactk._runtime.html_table import HtmlTable, html_of_tables
 from exactk._runtime.names import Registry
 
 if TYPE_CHECKING:
@@ -19,80 +19,100 @@ if TYPE_CHECKING:
     from exactk._plan.custom_metric import CustomInfo
 
 
-class MetricEntry(_core.MetricInfo):
-    """A metric of the registry, as it is asked for: under one of its names, perhaps with settings.
+MetricInfo: TypeAlias = _core.MetricInfo
+"""What the core knows of a metric."""
 
-    It prints as a page with what it measures, formula, aliases, parameter and source.
-    """
+
+class MetricEntry:
+    """A metric as it is asked for: under one of its names, perhaps with settings. As text, it is its metric string."""
+
+    __slots__ = ("_info", "_settings", "_spelling")
 
     def __init__(
-        self, info: _core.MetricInfo, spelling: str = "", settings: Mapping[str, str] = MappingProxyType({})
+        self, info: MetricInfo, spelling: str = "", settings: Mapping[str, Any] = MappingProxyType({})
     ) -> None:
-        super().__init__(info)
-        self._spelling, self._settings = spelling or info.name, MappingProxyType(dict(settings))
+        self._info, self._spelling, self._settings = info, spelling or info.name, dict(settings)
 
     @property
-    def spelling(self) -> str:
-        """The name or alias that was asked for."""
-        return self._spelling
+    def name(self) -> str:
+        """The name."""
+        return self._info.name
 
     @property
-    def settings(self) -> Mapping[str, str]:
-        """The parameter and the fields of the convention that differ, as metric strings have them."""
-        return self._settings
+    def aliases(self) -> list[str]:
+        """The other names."""
+        return self._info.aliases
 
-    def string(self, cutoffs: str = "") -> str:
+    @property
+    def summary(self) -> str:
+        """What the metric measures."""
+        return self._info.summary
+
+    @property
+    def formula(self) -> str:
+        """The formula under the standard convention."""
+        return self._info.formula
+
+    @property
+    def direction(self) -> str:
+        """Which values are better: higher, lower or, where neither is, none."""
+        return self._info.direction
+
+    @property
+    def parameter(self) -> _core.MetricParameter | None:
+        """The name, bounds and standard value of the parameter, if there is one."""
+        return self._info.parameter
+
+    @property
+    def source(self) -> str:
+        """Where the metric is from."""
+        return self._info.source
+
+    def _at(self, cutoffs: str) -> str:
         """Return the metric string; the cutoffs begin with @."""
-        settings = ",".join(f"{name}={text}" for name, text in self.settings.items())
-        return f"{self.spelling}{cutoffs}{f'({settings})' if settings else ''}"
+        settings = ",".join(f"{name}={text_of(value)}" for name, value in self._settings.items())
+        return f"{self._spelling}{cutoffs}{f'({settings})' if settings else ''}"
+
+    def __str__(self) -> str:
+        return self._at("")
+
+    def __format__(self, spec: str) -> str:
+        return format(str(self), spec)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, MetricEntry):
             return NotImplemented
-        return (self.name, self.settings) == (other.name, other.settings)
+        return (self.name, self._settings) == (other.name, other._settings)
 
     def __hash__(self) -> int:
-        return hash((self.name, frozenset(self.settings.items())))  # in any order
+        return hash((self.name, frozenset(self._settings.items())))  # in any order
 
-    def __str__(self) -> str:
-        rows = [(self.name, self.summary), *self.facts.items()]
-        width = max(len(name) for name, _ in rows)
-        return "\n".join(f"{name:{width}}  {text}" for name, text in rows)
-
-    def _repr_html_(self) -> str:
-        facts = list(self.facts.items())
-        return html_of_tables([HtmlTable("Metric", [self.name, self.summary], facts, left=2, longest=1000)])
-
-    @property
-    def facts(self) -> dict[str, str]:
-        """What is known of the metric, under the standard convention where that matters."""
-        ignored = ignored_fields(self)
-        own_first = dict.fromkeys([*self.own_fields, *FIELDS])
-        facts = {
-            "formula": self.formula,
-            "range": "0 to 1" if self.unit_range else "",
-            "better": self.direction,
-            "also": ", ".join(self.aliases),
-            "parameter": "" if self.parameter is None else _parameter_text(self.parameter),
-            "convention fields": ", ".join(name for name in own_first if name not in ignored),
-            "source": self.source,
-        }
-        return {name: text for name, text in facts.items() if text}
+    def __dir__(self) -> list[str]:
+        return [name for name in super().__dir__() if not name.startswith("_")]
 
 
-def _parameter_text(parameter: _core.MetricParameter) -> str:
+def text_of(value: object) -> str:
+    """Return a setting's value as metric strings have it."""
+    if isinstance(value, (tuple, list, np.ndarray)):
+        return "[" + ",".join(map(text_of, value)) + "]"
+    return repr(value).removesuffix(".0") if isinstance(value, float) else str(value)
+
+
+def bounds_text(parameter: _core.MetricParameter) -> str:
+    """Return what a parameter may be, and what it is by default."""
+    highest = "below 1" if 0.5 < parameter.high < 1 else f"{parameter.high:g}"  # the last number below 1
     default = "required" if parameter.standard is None else f"default {parameter.standard:g}"
-    return f"{parameter.name}, {parameter.low:g} to {parameter.high:g}, {default}"
+    return f"{parameter.low:g} to {highest}, {default}"
 
 
-def describe(metric: _core.MetricInfo) -> str:
+def describe(metric: MetricInfo | MetricEntry) -> str:
     """Return what a metric measures, and its other names."""
     also = f" (also {', '.join(metric.aliases)})" if metric.aliases else ""
     return metric.summary + also
 
 
-metrics: Registry[MetricEntry] = Registry(
-    {info.name: MetricEntry(info) for info in _core.metric_table()},
+metrics: Registry[MetricInfo] = Registry(
+    {info.name: info for info in _core.metric_table()},
     describe,
     "metric",
     {alias: info.name for info in _core.metric_table() for alias in info.aliases},
@@ -128,7 +148,7 @@ _IGNORED_BY_NAME: Mapping[str, frozenset[str]] = MappingProxyType(
 )
 
 
-def ignored_fields(info: _core.MetricInfo | CustomInfo, list_users: str = "users") -> frozenset[str]:
+def ignored_fields(info: MetricInfo | CustomInfo, list_users: str = "users") -> frozenset[str]:
     """Return the fields of a convention that the metric does not read, such as the gain for precision.
 
     Metrics of all lists together read which users are in a mean only where `list_users` says so.
@@ -146,7 +166,7 @@ def ignored_fields(info: _core.MetricInfo | CustomInfo, list_users: str = "users
     return ignored | _LIST_POLICIES if info.counts_missing_lists else ignored
 
 
-def metric_info(spelling: str, metric_string: str | None = None) -> MetricEntry:
+def metric_info(spelling: str, metric_string: str | None = None) -> MetricInfo:
     """Return the metric's description, by its name or an alias in any spelling."""
     name = metrics.name_of(spelling)
     if name is None:

@@ -9,7 +9,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from exactk import _core
-from exactk._plan.fields import FIELDS, core_rules, fields_of
+from exactk._plan.fields import FIELDS, STANDARD_RULES, core_rules, fields_of
 from exactk._plan.metrics import metrics
 
 if TYPE_CHECKING:
@@ -30,6 +30,15 @@ class Needs(NamedTuple):
     distances: bool  # of items, by their features
     tags: bool  # of items
     history: bool  # of users
+
+
+def _needs(info: _core.MetricInfo | CustomInfo, rules: Mapping[str, Any]) -> Needs:
+    has_distances = "distance" in info.own_fields
+    has_tags = info.reads_features and not has_distances
+    if "serendipity_of" not in info.own_fields:
+        return Needs(info.reads_popularity, has_distances, has_tags, info.reads_history)
+    is_of_popularity = rules["serendipity_of"] == "popularity"
+    return Needs(is_of_popularity, not is_of_popularity, has_tags, not is_of_popularity)
 
 
 @dataclass(frozen=True)
@@ -58,15 +67,7 @@ class Value:
     @cached_property
     def needs(self) -> Needs:
         """What must be known beside the lists."""
-        info = self.info
-        has_distances = "distance" in info.own_fields
-        needs = Needs(
-            info.reads_popularity, has_distances, info.reads_features and not has_distances, info.reads_history
-        )
-        if "serendipity_of" not in info.own_fields:
-            return needs
-        is_of_popularity = self.rules["serendipity_of"] == "popularity"
-        return Needs(is_of_popularity, not is_of_popularity, needs.tags, not is_of_popularity)
+        return _needs(self.info, self.rules)
 
     @cached_property
     def core(self) -> _core.PlannedValue:
@@ -122,25 +123,39 @@ _SET_VALUES = {"zero": 0.0, "one": 1.0}  # what a convention gives to users with
 
 
 def range_of(value: Value) -> tuple[float, float]:
-    """Return the least and the greatest value that a user may have, whatever the lists are; infinite where there is none.
+    """Return the least and the greatest value that a user may have, whatever the lists are; infinite where there is none."""
+    rules = value.rules
+    if value.custom is None:
+        return range_of_metric(metrics[value.metric], rules, value.cutoff)
+    fields = "empty_truth", "empty_list", "missing_list", "undefined"
+    low, high = value.custom.range or (-math.inf, math.inf)
+    set_values = [_SET_VALUES[rules[name]] for name in fields if rules[name] in _SET_VALUES]
+    return min([low, *set_values]), max([high, *set_values])
+
+
+def range_of_metric(
+    info: _core.MetricInfo, rules: Mapping[str, Any] = STANDARD_RULES, cutoff: int | None = None
+) -> tuple[float, float]:
+    """Return the least and the greatest value of a metric under these rules.
 
     A metric is in [0, 1] if its description says so (`unit_range`), and otherwise above 0, unless it stands here.
     """
-    rules = value.rules
-    if value.custom is not None:
-        fields = "empty_truth", "empty_list", "missing_list", "undefined"
-        low, high = value.custom.range or (-math.inf, math.inf)
-        set_values = [_SET_VALUES[rules[name]] for name in fields if rules[name] in _SET_VALUES]
-        return min([low, *set_values]), max([high, *set_values])
-    if value.metric in _RANGES:
-        return _RANGES[value.metric]
-    if value.needs.distances and rules["distance"] == "dot":
+    if info.name in _RANGES:
+        return _RANGES[info.name]
+    if _needs(info, rules).distances and rules["distance"] == "dot":
         return -math.inf, math.inf
     if rules["duplicate_items"] == "count":  # so that a list may have more hits than there are relevant items
         return 0.0, math.inf
-    if value.info.unit_range:
+    if info.unit_range:
         return 0.0, 1.0
-    return 0.0, float(value.cutoff or math.inf) if value.metric in _UP_TO_CUTOFF else math.inf
+    return 0.0, float(cutoff or math.inf) if info.name in _UP_TO_CUTOFF else math.inf
+
+
+def range_text(info: _core.MetricInfo) -> str:
+    """Return the range of a metric under the standard convention, in words."""
+    low, high = range_of_metric(info)
+    largest = "infinity" if math.isinf(high) else f"{high:g}"
+    return f"{low:g} to {'k' if range_of_metric(info, cutoff=1) != range_of_metric(info, cutoff=2) else largest}"
 
 
 def is_in_unit_range(value: Value) -> bool:

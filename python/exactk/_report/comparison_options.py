@@ -423,7 +423,7 @@ def parse_margins(margin: object, argument: str = "margin") -> dict[str, Margin]
 
 
 def _checked_metric(metric: Any, argument: str) -> str:  # noqa: ANN401 - a key of the caller's mapping
-    metric = metric.string() if isinstance(metric, MetricEntry) else metric
+    metric = str(metric) if isinstance(metric, MetricEntry) else metric
     if not isinstance(metric, str) or not metric:
         raise type_error(argument, "metrics as keys", repr(metric))
     return metric

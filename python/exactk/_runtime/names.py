@@ -79,6 +79,10 @@ class Registry(Mapping[str, _T], Generic[_T]):
     def __len__(self) -> int:
         return len(self._entries)
 
+    def __dir__(self) -> list[str]:
+        """Return the names of a mapping's methods."""
+        return ["get", "items", "keys", "values"]
+
     def __repr__(self) -> str:
         width = max(map(len, self._entries), default=0)
         return "\n".join(f"{name:{width}}  {self._describe(entry)}" for name, entry in self._entries.items())
