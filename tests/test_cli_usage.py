@@ -97,7 +97,11 @@ USAGE_ERRORS = {
         "a -k 3 --set gain=exp2": "--set: expected ties, nan or score_dtype, found gain",
         "a -k 3 -o /no/x": "-o: expected the path of a file, in a folder that exists, found '/no/x'",
     },
-    "metrics": {"nope": "METRIC: expected the name of a metric, found 'nope'", "-m x": "unrecognized arguments: -m"},
+    "metrics": {
+        "f2@10": "METRIC: expected the name of a metric, found 'f2@10'; did you mean 'fbeta'?",
+        "nope": "METRIC: expected the name of a metric, found 'nope'",
+        "-m x": "unrecognized arguments: -m",
+    },
     "conventions": {
         "nope": "NAME: expected the name of a preset, found 'nope'",
         "a b": "unrecognized arguments: b",

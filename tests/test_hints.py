@@ -150,11 +150,6 @@ def test_f66_an_expression_of_a_hint_can_be_pasted(case: str) -> None:
     recall(**arguments | {replaced: run_expression(message, **arguments | names)})
 
 
-def test_f66_a_cutoff_of_a_hint_can_be_pasted() -> None:
-    hint = error_of(exactk.evaluate, [[0]], TIED, "f_2").rpartition("; ")[2]
-    exactk.evaluate([[0]], TIED, hint.split()[0])
-
-
 FILES = {
     "q.csv": "user,item\na,x\nb,y\n",
     "nan.csv": "user,item,score\na,x,nan\na,y,1\nb,y,2\n",
@@ -284,6 +279,13 @@ NEAR_MISSES: dict[str, tuple[str, Any, str]] = {
     "cutoff after a word": ("nDCG_at_5", "standard", "nDCG@5"),
     "cutoff after a name": ("recall20", "standard", "recall@20"),
     "name of a function": ("precision_at_k", "standard", "precision@10"),
+    "name of another library's function": ("ndcg_score", "standard", "ndcg"),
+    "cutoff without a number": ("apk", "standard", "ap@10"),
+    "cutoff in words": ("recall at 10", "standard", "recall@10"),
+    "cutoff after the parameter": ("fbeta(beta=2)@10", "standard", "fbeta@10(beta=2)"),
+    "beta": ("f2@10(average=micro)", "standard", "fbeta@10(beta=2,average=micro)"),
+    "beta after an underscore": ("f_2@10", "standard", "fbeta@10(beta=2)"),
+    "fraction": ("F0.5", "standard", "fbeta(beta=0.5)"),
 }
 """Metric, convention, and what was meant."""
 
@@ -302,8 +304,39 @@ def test_f66_a_metric_is_no_field() -> None:
     exactk.evaluate([[1]], [[1]], "P@1", convention={"ndcg.gain": "exp2"})
 
 
+NEWCOMERS = {
+    "exactk.ndcg": "exactk.metrics.ndcg(truth, predictions, k=10)",
+    "exactk.auc_score": "exactk.metrics.auc(truth, predictions)",
+    "exactk.map_at_k": "exactk.metrics.map(truth, predictions, k=10)",
+    "exactk.recall_at_20": "exactk.metrics.recall(truth, predictions, k=20)",
+    "exactk.f1_score": "exactk.metrics.f1_score(truth, predictions, k=10)",
+    "exactk.f2_score": "exactk.metrics.fbeta.with_(beta=2)(truth, predictions, k=10)",
+    "exactk.rbo": "exactk.agreement_metrics.rbo(one, other, k=10)",
+    "metrics.f2": "exactk.metrics.fbeta.with_(beta=2)",
+    "metrics.f05": "exactk.metrics.fbeta.with_(beta=0.5)",
+    "metrics.ndcg_score": "exactk.metrics.ndcg",
+    "metrics.rbo": "exactk.agreement_metrics.rbo",
+    "lists.ndcg": "exactk.metrics.ndcg",
+    "metrics.recall_at_k": "exactk.metrics.recall @ 10, or exactk.metrics.recall(truth, predictions, k=10) for its value",
+    "metrics.f1_at_5": "exactk.metrics.f1 @ 5, or exactk.metrics.f1(truth, predictions, k=5) for its value",
+    "metrics['nDCG@10']": "exactk.metrics.nDCG @ 10, or exactk.metrics.nDCG(truth, predictions, k=10) for its value",
+}
+
+
+@pytest.mark.parametrize("typed", NEWCOMERS)
+def test_names_of_metrics_that_are_none_are_answered_with_what_to_write(typed: str) -> None:
+    names = {"exactk": exactk, "metrics": exactk.metrics, "lists": exactk.agreement_metrics}
+    with pytest.raises((AttributeError, KeyError)) as caught:
+        eval(typed, names)  # noqa: S307 - our own
+    hint = caught.value.args[0].rpartition("; write ")[2]
+    assert hint == NEWCOMERS[typed]
+    lists = {"truth": [[1]], "predictions": [[1]], "one": [[1]], "other": [[1]]}
+    for code in hint.removesuffix(" for its value").split(", or "):
+        eval(code, names | lists)  # noqa: S307 - our own
+
+
 def test_names_that_exactk_lacks_are_answered_with_a_suggestion() -> None:
-    for name, meant in {"ndcg": "ndcg_at_k", "Evaluate": "evaluate", "recal_at_k": "recall_at_k"}.items():
+    for name, meant in {"Evaluate": "evaluate", "recal_at_k": "recall_at_k"}.items():
         with pytest.raises(AttributeError, match=rf"^module 'exactk' has no attribute '{name}'; .* '{meant}'\?$"):
             getattr(exactk, name)
     for name in ("xyzzy", "_evaluates"):

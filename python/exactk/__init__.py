@@ -155,9 +155,11 @@ if not TYPE_CHECKING:  # type checkers would take every name for one that this f
         message = f"module 'exactk' has no attribute {name!r}"
         if name.startswith("_"):
             raise AttributeError(message)
+        from exactk._plan.metrics import meant_by
         from exactk._runtime.names import did_you_mean
 
-        hint = did_you_mean(name, __all__)
+        meant = meant_by(name)
+        hint = meant.as_value if meant else did_you_mean(name, __all__)
         raise AttributeError(f"{message}; {hint}" if hint else message)
 
 

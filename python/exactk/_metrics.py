@@ -14,6 +14,7 @@ from exactk._plan.metrics import (
     agreement_metrics as metrics_of_lists,
     describe,
     evaluation_metrics,
+    meant_by,
     metrics as registry,
     text_of,
 )
@@ -248,6 +249,11 @@ class _Metrics(Registry[_M], Generic[_M]):
     def __getitem__(self, spelling: str) -> _M:
         metric = super().__getitem__(spelling)
         return metric if fold(spelling) == fold(metric.name) else self._make(metric._info, spelling)  # noqa: SLF001 - its own
+
+    def hint(self, spelling: str) -> str:
+        """Return what to write for a name that is none of these."""
+        meant = meant_by(spelling)
+        return meant.as_object if meant else super().hint(spelling)
 
     if not TYPE_CHECKING:  # which know every name
 

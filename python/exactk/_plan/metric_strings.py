@@ -13,7 +13,7 @@ from exactk._plan.conventions import Convention, override_name
 from exactk._plan.custom_metric import CustomInfo, CustomMetric
 from exactk._plan.fields import FIELDS, field_name, number_of_text, within_spelling
 from exactk._plan.item_tallies import plan_group_tallies, plan_item_tallies
-from exactk._plan.metrics import MetricEntry, agreement_metrics, metric_info, metrics, text_of
+from exactk._plan.metrics import MetricEntry, agreement_metrics, meant_by, metric_info, metrics, text_of
 from exactk._plan.values import PARTS_OF_MEANS, Value
 from exactk._runtime.errors import ExactkError, input_error, type_error
 from exactk._runtime.faults import quote
@@ -269,9 +269,8 @@ def _way_on(metric: Any) -> str:  # noqa: ANN401 - of any type
     if not callable(metric):
         return f"metrics='ndcg@{metric}' has the cutoff" if isinstance(metric, Integral) and int(metric) > 0 else ""
     name = getattr(metric, "__name__", "")
-    stem = name.removesuffix("_at_k").removesuffix("_score")
-    if stem in metrics:
-        return f"metrics='{stem}@10' is the metric of this name"
+    if meant := meant_by(name):
+        return f"metrics={meant._replace(cutoff=meant.cutoff or 10).string!r} is the metric of this name"
     name = name if name.isidentifier() else "metric"
     return f"metrics=exactk.custom({name!r}, {name}, k=10) if it takes exactk.results.JudgedLists"
 
@@ -344,7 +343,8 @@ def _parse_metric(spelling: str, convention: Convention, customs: Customs) -> It
     split = _split_spelling(spelling)
     info = customs.get(split.name) or metric_info(split.name, spelling)
     if split.suffix and (split.cutoffs or info.parameter):  # f_2 might mean beta = 2
-        hint = f"{info.name}@{split.suffix} has cutoff {split.suffix}" if len(split.suffix) <= 10 else ""
+        meant = meant_by(spelling)
+        hint = meant.as_string if meant else ""
         raise input_error("metrics", "a cutoff written as @k", quote(spelling), hint=hint)
     parameter, changes = _parse_arguments(split.arguments, info, spelling)
     # A convention checks its fields: the string's are those of a convention with one override.
@@ -387,7 +387,8 @@ def _split_spelling(spelling: str) -> _Spelling:
         and not set("[])") & set(cutoffs[1:-1] if cutoffs[:1] + cutoffs[-1:] == "[]" else cutoffs)
     )
     if not is_well_formed:
-        raise input_error("metrics", "one name[@k | @[k1,k2]][(parameter=value, ...)] per string", quote(spelling))
+        meant, expected = meant_by(spelling), "one name[@k | @[k1,k2]][(parameter=value, ...)] per string"
+        raise input_error("metrics", expected, quote(spelling), hint=meant.as_string if meant else "")
     _, underscore, suffix = name.replace("-", "_").rpartition("_")
     if not (underscore and suffix.isdigit()) or name in metrics:  # f_1
         suffix = ""

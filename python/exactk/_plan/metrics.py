@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -170,7 +170,9 @@ def metric_info(spelling: str, metric_string: str | None = None) -> MetricInfo:
     """Return the metric's description, by its name or an alias in any spelling."""
     name = metrics.name_of(spelling)
     if name is None:
-        hint = _cutoff_hint(metric_string or spelling) or metrics.hint(spelling) or _all_names()
+        meant = meant_by(metric_string or spelling)
+        name_meant = "" if meant is None else f"did you mean {meant.spelling!r}?"
+        hint = (meant.as_string if meant and metric_string else name_meant) or metrics.hint(spelling) or _all_names()
         raise input_error("metrics", "the name of a metric", quote(metric_string or spelling), hint=hint)
     return metrics[name]
 
@@ -180,13 +182,76 @@ def _all_names() -> str:
     return f"the metrics of two lists are {of_lists}; the other metrics are {others}"
 
 
-_CUTOFF = re.compile(r"(?P<name>.+?)[-_]?(at[-_]?)?(?P<cutoff>[1-9][0-9]{0,8}|(?<=[-_])k)", re.ASCII | re.IGNORECASE)
-"""A cutoff without @, as in ndcg10, ndcg_at_10 and ndcg_at_k."""
+_F_OF_NUMBER = re.compile(
+    r"f(?:[-_]?beta)?[-_]?(?P<beta>0[._]?[0-9]{1,9}|[0-9]{1,9})(?:[-_]?score)?(?:(?:[-_]?at[-_]?|@)(?P<cutoff>[1-9][0-9]{0,8}|k))?",
+    re.ASCII | re.IGNORECASE,
+)
+"""F with its beta, as in f2, F0.5@10 and f05_score."""
+_NAME_AT = re.compile(
+    r"(?P<name>.+?)(?:[-_]?score)?(?:[-_ ]?(?:@|at[-_ ]?)?(?P<cutoff>[1-9][0-9]{0,8}|k))?", re.ASCII | re.IGNORECASE
+)
+"""A cutoff without @, or in the name of a function, as in ndcg10, ndcg_at_10, apk and ndcg_score."""
 
 
-def _cutoff_hint(spelling: str) -> str:
-    """Return how to write a name that ends in a cutoff."""
-    parts = _CUTOFF.fullmatch(spelling)
-    if parts is None or parts["name"] not in metrics:
-        return ""
-    return f"did you mean '{parts['name']}@{parts['cutoff'] if parts['cutoff'].isdigit() else 10}'?"
+class Meant(NamedTuple):
+    """What may be meant by a name that is none, such as ``f2`` or ``ndcg_at_10``."""
+
+    info: MetricInfo
+    spelling: str
+    cutoff: int | None
+    settings: str  # as in metric strings
+
+    @property
+    def string(self) -> str:
+        """The metric string."""
+        at = "" if self.cutoff is None else f"@{self.cutoff}"
+        return f"{self.spelling}{at}{f'({self.settings})' if self.settings else ''}"
+
+    @property
+    def as_string(self) -> str:
+        """A hint for metric strings."""
+        return f"did you mean {self.string!r}?"
+
+    @property
+    def as_object(self) -> str:
+        """A hint for the registries."""
+        path = self._path
+        return (
+            f"write {path}" if self.cutoff is None else f"write {path} @ {self.cutoff}, or {self._call} for its value"
+        )
+
+    @property
+    def as_value(self) -> str:
+        """A hint for functions."""
+        return f"write {self._call}"
+
+    @property
+    def _path(self) -> str:
+        registry = "agreement_metrics" if self.info.compares_lists else "metrics"
+        settings = self.settings if re.fullmatch(r"(\w+=[0-9.]+)?", self.settings) else "..."
+        name = self.spelling if self.spelling.isidentifier() else self.info.name
+        return f"exactk.{registry}.{name}{f'.with_({settings})' if settings else ''}"
+
+    @property
+    def _call(self) -> str:
+        takes = "one, other" if self.info.compares_lists else "truth, predictions"
+        return f"{self._path}({takes}{'' if self.info.pairwise else f', k={self.cutoff or 10}'})"
+
+
+def meant_by(text: str) -> Meant | None:
+    """Return which metric a name may mean that has a cutoff or beta in it, or is a function's; None for others."""
+    before, _, rest = text.partition("(")
+    settings, _, after = rest.rpartition(")")
+    name = f"{before.strip()}{after.strip()}"
+    of_f, of_name = _F_OF_NUMBER.fullmatch(name), _NAME_AT.fullmatch(name)
+    if name in metrics:
+        spelling, k = name, None
+    elif of_f:
+        beta, k = re.sub(r"^0[._]?(?=[0-9])", "0.", of_f["beta"]), of_f["cutoff"]
+        spelling = "f1" if beta == "1" else "fbeta"
+        settings = settings if beta == "1" else ",".join(filter(None, (f"beta={beta}", settings)))
+    elif of_name and of_name["name"] in metrics:
+        spelling, k = of_name["name"], of_name["cutoff"]
+    else:
+        return None
+    return Meant(metrics[spelling], spelling, None if k is None else int(k) if k.isdigit() else 10, settings)
