@@ -9,7 +9,8 @@ import inspect
 import pickle
 import pydoc
 import re
-from typing import Any
+import warnings
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
@@ -18,8 +19,12 @@ import exactk
 from exactk._engine.options import Options, ValueOptions
 from exactk._plan.fields import FIELDS
 from exactk._plan.metric_strings import plan
-from exactk._plan.metrics import metrics as core_metrics
+from exactk._plan.metrics import metrics as core_metrics, text_of
+from exactk._plan.unused_fields import warn_of_unused_fields
 from strategies import parameter_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 ALL: dict[str, Any] = {**exactk.metrics, **exactk.agreement_metrics}
 FUNCTIONS = [
@@ -70,12 +75,57 @@ def test_settings_are_read_again_as_they_were_given(name: str) -> None:
         for value in field.choices or VALUES.get(field.name, ()):
             if field.name == "average" and (info.of_collection or value == "of_means"):
                 continue  # which few have
+            if (field.name, value) == ("weight", "values") and "weight" not in info.own_fields:
+                continue
             asked = metric.with_(**{field.name: value})
             (planned,) = plan(
                 asked if info.pairwise else asked @ 3, exactk.conventions["standard"], compares_lists=None
             )
             assert planned.rules[field.name] == value
             assert eval(repr(asked), {"exactk": exactk}) == asked  # noqa: S307 - our own
+
+
+def outcome(call: Callable[[], object]) -> list[str]:
+    """Return the warnings of fields that have no effect on a metric, or the error."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        try:
+            call()
+        except exactk.InputError as error:
+            return [str(error)]
+    return [text for one in caught if " has no effect on " in (text := str(one.message))]
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_settings_that_a_metric_does_not_read_are_told_at_once_as_of_strings(name: str) -> None:
+    """Under a convention whose metrics of all lists read all fields that such metrics may read."""
+    metric = given(ALL[name])
+    convention = exactk.conventions["standard"].replace(list_users="users")
+    found = 0
+    for field in FIELDS.values():
+        choices = {*(field.choices or VALUES[field.name])} - {getattr(convention, field.name), "micro"}
+        for value in choices - ({"lists"} if field.name == "list_users" else set()):
+            settings = {**metric._settings, field.name: value}
+            text = f"{name}({','.join(f'{key}={text_of(one)}' for key, one in settings.items())})"
+            values = lambda: warn_of_unused_fields(convention, plan(text, convention, compares_lists=None))  # noqa: E731, B023
+            at_once = outcome(lambda: metric.with_(**{field.name: value}))  # noqa: B023
+            assert at_once == outcome(values)
+            found += bool(at_once)
+    assert found
+
+
+def test_settings_are_told_of_once_and_not_before_it_is_certain() -> None:
+    metrics = exactk.metrics
+    with pytest.warns(exactk.EvaluationWarning, match="^gain has no effect on precision: leave it out$"):
+        asked = metrics.precision.with_(gain="exp2")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        asked.with_(users="both")
+        metrics.ndcg.with_(gain_table=[0, 1]).with_(gain="table")
+        metrics.coverage.with_(min_grade=2)  # list_users="users" of the convention would read it
+        pickle.loads(pickle.dumps(asked))  # noqa: S301 - our own
+    with pytest.warns(exactk.EvaluationWarning, match="^min_grade has no effect on coverage"):
+        metrics.coverage.with_(list_users="lists", min_grade=2)
 
 
 def test_text_is_the_metric_string_and_code_makes_the_metric() -> None:

@@ -18,6 +18,7 @@ from exactk._plan.metrics import (
     metrics as registry,
     text_of,
 )
+from exactk._plan.unused_fields import check_settings
 from exactk._plan.values import range_of_metric
 from exactk._runtime.errors import input_error
 from exactk._runtime.names import Registry, fold
@@ -76,9 +77,14 @@ class _AskedMetric(MetricEntry):
         Raises
         ------
         InputError, InputTypeError
-            If the parameter or field has no such value.
+            If the parameter or field has no such value, or the metric cannot have it.
         TypeError
-            If there is no parameter or field of this name. Evaluation warns of a field that the metric does not read.
+            If there is no parameter or field of this name.
+
+        Warns
+        -----
+        EvaluationWarning
+            Of a field that the metric does not read, as evaluation does.
 
         Examples
         --------
@@ -87,7 +93,10 @@ class _AskedMetric(MetricEntry):
         'ndcg@5(gain=exp2,discount=log2_floored)'
         """
         checked = dict(checked_setting(self._info, name, value) for name, value in settings.items())
-        return type(self)(self._info, self._spelling, {**self._settings, **checked})
+        all_settings = {**self._settings, **checked}
+        metric = type(self)(self._info, self._spelling, all_settings)
+        check_settings(self._info, all_settings, checked, str(metric))
+        return metric
 
     def _value_string(self, k: int | None, options: Mapping[str, object], function: str) -> str:
         """Return the string of the one value at a cutoff, whose options do not ask for more."""

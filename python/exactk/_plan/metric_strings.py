@@ -490,14 +490,9 @@ def _resolve_values(
         raise input_error("metrics", f"{info.name}@k, as for every custom metric", quote(spelling.text))
     convention_rules = convention.rules(override_name(info.name, cutoffs[0]))  # all are cutoffs, or there is none
     rules = convention_rules | changes
-    if info.of_collection:
-        if changes.get("average", "macro") != "macro":
-            expected = f"{info.name} without average=, as all lists together have one value"
-            raise input_error("metrics", expected, quote(spelling.text))
-        rules["average"] = "macro"  # there is nothing to average
-    if rules["average"] == "of_means" and info.name not in PARTS_OF_MEANS:
-        expected = f"{info.name}: another average (overrides can set it for one metric)"
-        raise input_error("metrics", expected, f"'of_means', which only {' and '.join(PARTS_OF_MEANS)} support")
+    # There is nothing to average in a value of all lists together.
+    rules["average"] = changes.get("average", "macro") if info.of_collection else rules["average"]
+    check_average(info, rules["average"], spelling.text)
     changed = {name: value for name, value in changes.items() if value != convention_rules[name]}
     arguments = (
         [f"{info.parameter.name}={text_of(parameter)}"]
@@ -512,6 +507,16 @@ def _resolve_values(
         if len(name) > _MAX_LENGTH:  # it could not be read again
             raise input_error("metrics", f"names of at most {_MAX_LENGTH} characters", str(len(name)))
         yield Value(name, info.name, cutoff, parameter, rules_of_all, spelling.at(cutoff), spelling.label, custom)
+
+
+def check_average(info: _core.MetricInfo | CustomInfo, average: str, spelling: str) -> None:
+    """Raise InputError if the metric has no such average."""
+    if info.of_collection and average != "macro":
+        expected = f"{info.name} without average=, as all lists together have one value"
+        raise input_error("metrics", expected, quote(spelling))
+    if average == "of_means" and info.name not in PARTS_OF_MEANS:
+        expected = f"{info.name}: another average (overrides can set it for one metric)"
+        raise input_error("metrics", expected, f"'of_means', which only {' and '.join(PARTS_OF_MEANS)} support")
 
 
 def spelling_of_custom(name: str, k: int, average: str | None) -> str:

@@ -7,16 +7,17 @@ from typing import TYPE_CHECKING, Any
 
 from exactk._plan.conventions import base_of, changes_from, conventions, override_name
 from exactk._plan.fields import FIELDS
-from exactk._plan.metric_strings import as_plan, plan
+from exactk._plan.metric_strings import as_plan, check_average, plan
 from exactk._plan.metrics import ignored_fields
 from exactk._runtime.errors import input_error, warn
 from exactk._runtime.faults import Option
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from exactk._plan.conventions import Convention
     from exactk._plan.metric_strings import Plan
+    from exactk._plan.metrics import MetricInfo
     from exactk._plan.values import Value
 
 
@@ -27,20 +28,17 @@ def warn_of_unused_fields(convention: Convention, values: Sequence[Value]) -> No
     """
     if not may_have_unused_fields(as_plan(values), convention):
         return
-    warned: set[str] = set()
+    warned, of_metrics = set[str](), set[tuple[str, str]]()
     for value in values:
         changed = _fields_of_metric(value, convention)
         if not changed and not value.unused_fields:
             continue
         ignored = ignored_fields(value.info, value.rules["list_users"])
         for name in changed:
-            text = f"{name} has no effect on {value.metric}: leave it out"
-            if name not in ignored or text in warned or not _is_of_metric(name, value, convention):
+            if name not in ignored or (name, value.metric) in of_metrics or not _is_of_metric(name, value, convention):
                 continue
-            if name == "weight":
-                _refuse_weight(value)
-            warned.add(text)
-            warn(text)
+            of_metrics.add((name, value.metric))
+            _tell_ignored(name, value.rules[name], value.metric, value.spelling)
         for name in value.unused_fields:
             if name not in warned | ignored and _is_unused(name, value, convention, values):
                 warned.add(name)
@@ -62,13 +60,26 @@ def _may_have_unused_fields(spellings: tuple[str, ...], convention: Convention) 
     )
 
 
-def _refuse_weight(value: Value) -> None:
-    if value.rules["weight"] != "values":
-        return
-    hint = "recall@k(weight=values) counts items by their values, and exactk.custom makes other metrics that do"
-    raise input_error(
-        "metrics", f"{value.metric} without weight='values', which recall alone reads", value.spelling, hint=hint
-    )
+def check_settings(info: MetricInfo, settings: Mapping[str, Any], given: Iterable[str], spelling: str) -> None:
+    """Warn of the fields given to a metric that it does not read, and refuse those that it cannot have.
+
+    What has no effect beside another field is for the evaluation to say: later settings or the convention may have that.
+    """
+    ignored = ignored_fields(info, settings.get("list_users", "users"))
+    for name in given:
+        if name == "average":
+            check_average(info, settings[name], spelling)
+        if name in ignored:
+            _tell_ignored(name, settings[name], info.name, spelling)
+
+
+def _tell_ignored(name: str, value: object, metric: str, spelling: str) -> None:
+    """Warn that the metric does not read the field, or refuse items that count by their values."""
+    if name == "weight" and value == "values":
+        expected = f"{metric} without weight='values', which recall alone reads"
+        hint = "recall@k(weight=values) counts items by their values, and exactk.custom makes other metrics that do"
+        raise input_error("metrics", expected, spelling, hint=hint)
+    warn(f"{name} has no effect on {metric}: leave it out")
 
 
 def _warn_of_unweighted(values: Sequence[Value]) -> None:
