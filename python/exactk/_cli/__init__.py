@@ -104,7 +104,7 @@ def _exit_code(action: Callable[[], int | None]) -> int:
     except (ExactkError, OSError, ImportError, MemoryError) as error:
         with suppress(OSError):  # stderr is full
             print_message("error", _error_text(error))
-        return getattr(error, "exit_code", 2)
+        return error.exit_code if isinstance(error, ExactkError) else ExactkError.exit_code
     except Exception:  # noqa: BLE001 - whatever it is, its exit code is not that of --min
         with suppress(OSError):
             traceback.print_exc()

@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from exactk import _core
 from exactk._runtime.faults import Fault, Option, Text, WriteOption, as_text, write
@@ -36,9 +36,12 @@ class ExactkError(Exception):
         frames, the row within the batch that the message names. None if the fault is not in a single row.
     count : int
         The number of faults of this kind.
+    exit_code : int
+        With what the command line ends.
     """
 
     __module__ = "exactk"
+    exit_code: ClassVar[int] = 2
 
     def __init__(
         self,
