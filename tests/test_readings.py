@@ -102,10 +102,11 @@ def test_f83_tuples_on_both_sides_may_be_items_or_have_numbers(container: str) -
 def test_f83_tuples_are_told_on_every_way() -> None:
     lists, ranked = list(JUDGED.values()), list(RANKED.values())
     evaluator = exactk.Evaluator("recall@10")
+    evaluator.update(lists, ranked)
     calls: tuple[Callable[[], Any], ...] = (
         lambda: exactk.evaluate(None, iter([(lists, ranked)]), "recall@10"),
         lambda: exactk.compare(JUDGED, {"a": {"q1": ["report"]}, "b": RANKED}, "recall@10"),
-        lambda: evaluator.update(lists, ranked),
+        evaluator.compute,
         lambda: exactk.recall_at_k(JUDGED, RANKED),
         lambda: exactk.reference.evaluate(JUDGED, RANKED, "recall@10"),
     )

@@ -8,11 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings, strategies as st
 
 import exactk
-from exactk._engine.sampled_candidates import NO_ROWS, CandidateRows, add_rows
-from strategies import examples
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -268,15 +265,3 @@ def test_it_can_be_silenced() -> None:
         warnings.filterwarnings("ignore", ".*look like sampled negatives", exactk.EvaluationWarning)
         exactk.evaluate(truth_of(CANDIDATES), sparse(CANDIDATES), "recall@2")
         exactk.compare(truth_of(CANDIDATES), {"a": sparse(CANDIDATES), "b": SCORES}, "recall@2")
-
-
-COUNTS = [st.integers(0, 3)] * (len(CandidateRows._fields) - 2)
-ROWS = st.none() | st.just(NO_ROWS) | st.builds(CandidateRows, st.integers(1, 3), *COUNTS, st.none() | st.just(0))
-
-
-@settings(max_examples=examples(100))
-@given(ROWS, ROWS, ROWS)
-def test_rows_of_blocks_add_up_in_any_order(one: Any, two: Any, three: Any) -> None:
-    assert add_rows(one, two) == add_rows(two, one)
-    assert add_rows(add_rows(one, two), three) == add_rows(one, add_rows(two, three))
-    assert add_rows(NO_ROWS, one) == one

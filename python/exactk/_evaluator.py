@@ -126,7 +126,7 @@ class Evaluator:
         Warns
         -----
         EvaluationWarning
-            If columns of the truth look misread. Warnings about values come with `compute`.
+            If columns of the predictions look misread. All other warnings come with `compute`.
         """
         update = Update(truth, predictions, **with_defaults(options, Evaluator.update, UpdateOptions))
         with self._updating():

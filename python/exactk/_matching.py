@@ -6,10 +6,11 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from exactk._engine.core import core_engine
+from exactk._engine.inspection import find_in_keys
 from exactk._engine.options import ValueOptions
-from exactk._engine.pipeline import align_systems, prepare_call
+from exactk._engine.pipeline import align_systems, find_in_truth, prepare_call
 from exactk._engine.systems import ONE_SYSTEM
-from exactk._engine.warnings import describe_disjoint_keys
+from exactk._engine.warnings import Evaluated, describe_disjoint_keys, warn_of
 from exactk._evaluate import takes_options, with_defaults
 from exactk._inputs.registry import BLOCKS, classify
 from exactk._plan.conventions import as_convention, conventions, description
@@ -143,7 +144,8 @@ def reports_of_conventions(
     reports = [outcome for outcome in outcomes.values() if not isinstance(outcome, ExactkError)]
     if not reports:
         raise next(outcome for outcome in outcomes.values() if isinstance(outcome, ExactkError))
-    warn_of_systems({"": describe_disjoint_keys(reports[0], inputs)})
+    warn_of(Evaluated({}, find_in_truth(call), first))
+    warn_of_systems({"": describe_disjoint_keys(reports[0], find_in_keys(inputs, reports[0]))})
     return outcomes
 
 
@@ -156,7 +158,7 @@ def _evaluate_conventions(
         for name, convention in conventions.items():
             try:
                 values = plan(metrics, convention)
-                outcomes[name] = evaluation._replace(values=values, convention=convention).evaluate_all(inputs)
+                outcomes[name], _ = evaluation._replace(values=values, convention=convention).evaluate_all(inputs)
             except (InputError, InputTypeError) as error:
                 outcomes[name] = with_complete_hint(error, convention, values)
                 evaluation.progress.add_finished(users)

@@ -106,7 +106,9 @@ class _AskedMetric(MetricEntry):
             raise TypeError(f"{self.parameter.name} is no option of a value; exactk.metrics.{setting} has it")
         if several := [name for name in options if name in _OF_REPORTS]:
             raise TypeError(f"one value has no {several[0]}; exactk.{function}, {text!r}, ...) takes it")
-        check_names(options, type(self).__call__, f"exactk.{'agreement_' * self._info.compares_lists}metrics.{self.name}")
+        check_names(
+            options, type(self).__call__, f"exactk.{'agreement_' * self._info.compares_lists}metrics.{self.name}"
+        )
         return text
 
     @property

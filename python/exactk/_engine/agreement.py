@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from exactk._engine.base_lists import most_items
-from exactk._engine.column_warnings import warn_of_pairs
 from exactk._engine.error_locations import name_rows_and_keys
 from exactk._engine.evaluation import Evaluation
+from exactk._engine.findings import Findings
+from exactk._engine.inspection import find_in_keys, find_in_pairs
 from exactk._engine.topk import TopKProblem
-from exactk._engine.warnings import describe_disjoint_keys, describe_values_without_weight
+from exactk._engine.warnings import Evaluated, describe_disjoint_keys, describe_values_without_weight, warn_of
 from exactk._inputs.alignment import Alignment, align_scores, in_shared_vocabularies, without_truth
 from exactk._inputs.candidate_lists import merge_restrictions
 from exactk._inputs.checks import parts_of_rows
@@ -26,7 +27,6 @@ from exactk._inputs.model.rows import Rows, TruthColumns, validated_copy
 from exactk._inputs.model.scores import SparseScores, check_input_order
 from exactk._inputs.paths import open_path
 from exactk._inputs.registry import classify
-from exactk._inputs.user_histories import ItemUse
 from exactk._inputs.values_by_user import Groups, Weights
 from exactk._plan.conventions import as_convention, conventions
 from exactk._plan.fields import FIELDS, field_name
@@ -104,7 +104,7 @@ def evaluate_agreement(
             converted = predictions_input(opened[name], columns, encoding)
             ranked = ranked_rows(engine.ranker, converted, depths[name], given, encoding)
             rows[name], gaps[name] = without_rank_gaps(ranked)
-    warn_of_pairs(opened["one"], [opened["other"]], ("one", "other"))
+    pairs = find_in_pairs(opened["one"], [opened["other"]], ("one", "other"))
     with _naming({"predictions": "other", "truth": "one"}, given, values):
         truth = _ranks_as_grades(rows["one"], depths["one"])
         evaluation = Evaluation(
@@ -121,13 +121,13 @@ def evaluate_agreement(
             tracker,
             columns,
             encoding,
-            ItemUse(),
         )
         evaluation.check_user_values(truth)
         alignment = Alignment(truth, [rows["other"]], None, encoding)
         inputs = alignment.inputs(rows["other"])
         with tracker.track(alignment.user_count), name_rows_and_keys(inputs):
-            report = evaluation.evaluate_all(inputs)
+            report, _ = evaluation.evaluate_all(inputs)
+    warn_of(Evaluated({}, Findings(pairs=pairs), applied))
     warn_of_agreement(report, values, inputs, {name: _longest(one) for name, one in rows.items()}, gaps)
     return report
 
@@ -262,7 +262,7 @@ def warn_of_agreement(
     for name, users in rank_gaps.items():
         if users:
             warn(f"{name}: {plural(users, 'user')} with gaps in the ranks, which are closed: only the order counts")
-    disjoint = describe_disjoint_keys(report, inputs)
+    disjoint = describe_disjoint_keys(report, find_in_keys(inputs, report))
     if disjoint:
         warn(disjoint.replace("the truth", "one").replace("the predictions", "other"))
     else:

@@ -9,19 +9,16 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from exactk._engine.base_arguments import BaseUse, base_in_shared_vocabularies
-from exactk._engine.exclusion_use import CandidateUse, ExclusionUse
+from exactk._engine.base_arguments import base_in_shared_vocabularies
+from exactk._engine.findings import ItemUse, SystemFindings, plus
+from exactk._engine.inspection import share_item
 from exactk._engine.problem import KeyedTruth
-from exactk._engine.sampled_candidates import NO_ROWS, add_rows
-from exactk._engine.shared_items import share_item
-from exactk._engine.warnings import has_common_item
 from exactk._inputs.alignment import AlignedInputs, Alignment, truth_without_items, with_user_keys
 from exactk._inputs.base_messages import ARGUMENT
 from exactk._inputs.batches import Batches, Block, Reader, UngroupedRows, read_blocks
 from exactk._inputs.long_format import Encoding
 from exactk._inputs.model.rows import Rows, reindex
 from exactk._inputs.partitions import Partitions
-from exactk._inputs.readings import NO_READINGS, Readings
 from exactk._inputs.truth import Truth
 from exactk._report.report import Report
 from exactk._report.state import StateSums
@@ -33,21 +30,16 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from exactk._engine.evaluation import Evaluation
-    from exactk._engine.sampled_candidates import CandidateRows
     from exactk._inputs.checks import Codes
     from exactk._inputs.keys.vocabulary import Vocabulary
 
 
 class EvaluatedBatches(NamedTuple):
-    """The report of all batches, equal to that of all rows at once, and the warnings about them."""
+    """The report of all batches, equal to that of all rows at once, and what warnings about them need to know."""
 
     report: Report
-    has_shared_items: bool  # predictions and truth share an item
-    exclusions: ExclusionUse
-    candidate_rows: CandidateRows | None
-    candidate_use: CandidateUse
-    base: BaseUse
-    readings: Readings
+    item_use: ItemUse
+    found: SystemFindings
 
 
 def evaluate_batches(evaluation: Evaluation, truth: Truth | Rows, batches: Batches) -> EvaluatedBatches:
@@ -136,12 +128,8 @@ def _evaluate_at_once(evaluation: Evaluation, truth: Rows, batches: Batches, *, 
     exclude = evaluation.exclusions_in_shared_vocabularies()
     base = base_in_shared_vocabularies(evaluation.base, encoding)
     inputs = Alignment(truth, [predictions], exclude, encoding, base).inputs(predictions)
-    report = evaluation.evaluate_all(inputs)
-    exclusions = ExclusionUse().plus(evaluation.exclude, inputs, report.state.counts)
-    candidate_rows = evaluation.candidate_rows(inputs, report)
-    use, base_use = CandidateUse().plus(inputs, evaluation.candidates, report), BaseUse().plus(inputs, report)
-    readings = NO_READINGS.with_inputs(inputs, evaluation.values.strictest_grade)
-    return EvaluatedBatches(report, has_common_item(inputs), exclusions, candidate_rows, use, base_use, readings)
+    report, item_use = evaluation.evaluate_all(inputs)
+    return EvaluatedBatches(report, item_use, evaluation.find_in_system(inputs, report, evaluation.exclude))
 
 
 class _BatchEvaluation:
@@ -155,17 +143,8 @@ class _BatchEvaluation:
         self._sums: StateSums | None = None
         self._codes: list[NDArray[np.uint32]] = []
         self._tables: list[UserTable] = []
-        self._has_items = False  # any of the predictions
-        self._has_match = False  # between items of any user's predictions and any user's truth
+        self._found, self._item_use = SystemFindings(), ItemUse()
         self.has_scores = False
-        self.exclusions = ExclusionUse()
-        self.candidate_rows: CandidateRows | None = NO_ROWS
-        self.candidate_use, self.base_use, self.readings = CandidateUse(), BaseUse(), NO_READINGS
-
-    @property
-    def has_shared_items(self) -> bool:
-        """Whether an item of the truth was in any list, or one side has no items: as `has_common_item` of all rows."""
-        return self._has_match or not self._has_items or not len(self._truth.items)
 
     def add_block(self, block: Block, vocabulary: Vocabulary | None) -> None:
         """Evaluate some users of a vocabulary (None: the truth's), which the first call extends."""
@@ -179,16 +158,11 @@ class _BatchEvaluation:
         inputs, row_users = self._align_block(block), (self._vocabulary.snapshot(), block.user_codes)
         base = None if inputs.base is None else inputs.base._replace(row_users=row_users)
         inputs = inputs._replace(row_users=row_users, base=base)
-        self._has_items = self._has_items or len(block.rows.items) > 0
-        few, items = self._truth.items[: len(block.rows.items)], block.rows.items  # which mostly tell
-        self._has_match = self._has_match or share_item(items, few) or share_item(items, self._truth_items)
-        self.readings = self.readings.with_inputs(inputs, self._evaluation.values.strictest_grade)
-        report = self._evaluation.evaluate_all(inputs, truth_digest=0)  # computed at the end, of all users
-        self.base_use = self.base_use.plus(inputs, report)
-        self.exclusions = self.exclusions.plus(self._evaluation.exclude, inputs, report.state.counts)
-        self.candidate_use = self.candidate_use.plus(inputs, self._evaluation.candidates, report)
-        if self.candidate_rows is not None:
-            self.candidate_rows = add_rows(self.candidate_rows, self._evaluation.candidate_rows(inputs, report))
+        report, item_use = self._evaluation.evaluate_all(inputs, truth_digest=0)  # computed at the end, of all users
+        found = self._evaluation.find_in_system(inputs, report, self._evaluation.exclude, earlier=self._found)
+        if not found.shares_item and found.list_items:
+            found = found._replace(shares_item=share_item(block.rows.items, self._truth_items))
+        self._found, self._item_use = self._found + found, plus(self._item_use, item_use)
         if self._sums is None:
             self._sums = StateSums(report.state)
         else:
@@ -226,15 +200,7 @@ class _BatchEvaluation:
     def evaluated(self, vocabulary: Vocabulary | None, *, by_code: bool = False) -> EvaluatedBatches:
         """Return the report of all users, after those of the truth who were in no batch."""
         self._add_remaining_users(vocabulary, has_scores=self.has_scores)
-        return EvaluatedBatches(
-            self._report(by_code=by_code),
-            self.has_shared_items,
-            self.exclusions,
-            self.candidate_rows,
-            self.candidate_use,
-            self.base_use,
-            self.readings,
-        )
+        return EvaluatedBatches(self._report(by_code=by_code), self._item_use, self._found)
 
     def _report(self, *, by_code: bool) -> Report:
         """Return the report of all users: those of the truth first, in its order, then the others in order of appearance.

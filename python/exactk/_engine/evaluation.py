@@ -6,24 +6,28 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from exactk._engine.base_lists import base_of_inputs
-from exactk._engine.column_warnings import (
-    CONVERSIONS,
-    RatingScale,
-    rating_column,
-    warn_of_ratings,
-    warn_of_unused_columns,
-)
-from exactk._engine.differing_users import NO_FLAGS, UserFlags, covered_users, evaluated_users, may_skip_users
 from exactk._engine.error_locations import name_rows_and_keys
+from exactk._engine.findings import Findings, ItemUse, SystemFindings
+from exactk._engine.inspection import (
+    FEWEST_UNKEYED_ITEMS,
+    NOTHING_FOUND,
+    UserFlags,
+    find_in_pairs,
+    find_in_system,
+    find_ratings,
+    first_predicted,
+    is_any_predicted,
+    may_skip_users,
+    predicted_items,
+)
 from exactk._engine.outcomes import state_of_outcome, tally_of_counts, tally_of_groups, tie_range, user_table
 from exactk._engine.problem import Engine, JudgedCells, KeyedTruth, Problem, solve, with_ranking
-from exactk._engine.sampled_candidates import candidate_rows
-from exactk._engine.shared_items import FEWEST_UNKEYED_ITEMS, first_predicted, is_any_predicted, predicted_items
 from exactk._engine.systems import in_system
 from exactk._inputs.alignment import in_shared_vocabularies
 from exactk._inputs.base_messages import naming_base
 from exactk._inputs.candidate_lists import CandidateLists, merge_restrictions, restrict_lists
 from exactk._inputs.conversions import exclusions_input, predictions_input
+from exactk._inputs.model.rows import TruthColumns
 from exactk._inputs.model.scores import CanonicalEmbeddings, Scores, SparseScores
 from exactk._inputs.user_histories import histories_of_users, rows_by_code
 from exactk._plan.metric_strings import Plan, as_plan, distinct_parts
@@ -33,26 +37,24 @@ from exactk._runtime.errors import each_warning_once
 from exactk._runtime.progress import Progress, ignore_progress
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     import numpy as np
     from numpy.typing import NDArray
 
     from exactk._engine.pairs import Pairing
-    from exactk._engine.sampled_candidates import CandidateRows
     from exactk._engine.systems import Systems
     from exactk._inputs.alignment import AlignedInputs
     from exactk._inputs.keys.column_roles import ColumnNames
     from exactk._inputs.keys.vocabulary import Vocabulary
     from exactk._inputs.long_format import Encoding
     from exactk._inputs.model.candidate_items import CandidateItems
-    from exactk._inputs.model.item_table import CanonicalItems, Histories
-    from exactk._inputs.model.lists import Exclusions
+    from exactk._inputs.model.item_table import CanonicalItems, Histories, UserHistories
+    from exactk._inputs.model.lists import Exclusions, Lists
     from exactk._inputs.model.rows import Rows
     from exactk._inputs.model.scores import Predictions
     from exactk._inputs.registry import ClassifiedValue
     from exactk._inputs.truth import Truth
-    from exactk._inputs.user_histories import ItemUse
     from exactk._inputs.values_by_user import Groups, RowValues, Weights
     from exactk._plan.conventions import Convention
     from exactk._plan.item_tallies import TallyPlan
@@ -76,12 +78,10 @@ class Evaluation(NamedTuple):
     progress: Progress
     columns: ColumnNames
     encoding: Encoding
-    item_use: ItemUse
     items: CanonicalItems | None = None  # None if no metric reads them
     history_rows: NDArray[np.int64] | None = None  # of train, by code of users who come in batches
     block: range | None = None  # the positions of a block of users among all of them
     base: Predictions | None = None  # of predictions that come in pieces; for others, converted after the predictions
-    names_columns: bool = True  # whether arguments of the call may name columns of data frames
     has_truth: bool = True  # if not, no metric reads it, and all users have an empty one
 
     def convert_systems(self, systems: Systems) -> dict[str, Rows | Predictions]:
@@ -123,8 +123,8 @@ class Evaluation(NamedTuple):
             return None
         return self.items.histories
 
-    def evaluate_all(self, inputs: AlignedInputs, truth_digest: int | None = None) -> Report:
-        """Evaluate all users at once. The digest of the truth is computed unless it is given."""
+    def evaluate_all(self, inputs: AlignedInputs, truth_digest: int | None = None) -> tuple[Report, ItemUse]:
+        """Evaluate all users at once, and see whom train has. The digest of the truth is computed unless it is given."""
         codes, labels = None, None
         if self.groups is not None:
             codes, labels = self.groups.encode_by_row(inputs)
@@ -150,8 +150,7 @@ class Evaluation(NamedTuple):
                 problem = problem._replace(given=given_by_functions(self.engine, problem, inputs))
             outcome = solve(self.engine, problem)
         self.progress.add_finished(len(inputs.truth))
-        if problem.items is not None:
-            self._add_item_use(problem, restricted.inputs, outcome.counts)
+        item_use = ItemUse() if problem.items is None else self._item_use(problem, restricted.inputs, outcome.counts)
         order = None if self.groups is None else self.groups.order
         if truth_digest is None:
             keyed = KeyedTruth(inputs.truth, inputs.users, inputs.item_vocabulary, inputs.item_ids)
@@ -166,7 +165,7 @@ class Evaluation(NamedTuple):
                 item_tallies=tuple(tally_of_counts(*tally, self.items, restricted.inputs) for tally in tallies),
                 group_tallies=tuple(tally_of_groups(counts, self.items) for counts in outcome.group_counts),
             )
-        return Report(state, inputs.users, user_table(problem, outcome, self.values, labels))
+        return Report(state, inputs.users, user_table(problem, outcome, self.values, labels)), item_use
 
     def _catalogue(self) -> Catalogue | None:
         if self.items is None:
@@ -192,18 +191,17 @@ class Evaluation(NamedTuple):
 
     def evaluate_system(
         self, inputs: AlignedInputs, truth_digest: int | None, *, is_compared: bool
-    ) -> tuple[Report, UserFlags]:
+    ) -> tuple[Report, ItemUse, UserFlags | None]:
         """Evaluate all users of a system; beside others, also say which users it covers.
 
         The digest of the truth is that of the first system, None for that system itself.
         """
         if not is_compared:
-            return self.evaluate_all(inputs), NO_FLAGS
-        covered = covered_users(inputs, self.convention.users)
-        skips_users = may_skip_users(self.values)
-        needs_users = self.per_user or skips_users or (self.pairing is not None and self.pairing.needs_users)
-        report = self._replace(per_user=needs_users).evaluate_all(inputs, truth_digest)
-        return report, UserFlags(covered, evaluated_users(report) if skips_users else {})
+            return *self.evaluate_all(inputs), None
+        needs_users = may_skip_users(self.values) or (self.pairing is not None and self.pairing.needs_users)
+        of_all = self._replace(per_user=self.per_user or needs_users)
+        report, item_use = of_all.evaluate_all(inputs, truth_digest)
+        return report, item_use, UserFlags.of(inputs, report)
 
     def begin_pairs(self, systems: Sequence[str], users: int) -> Sequence[str]:
         """Return the systems of a block in the order in which to evaluate them; check that its values fit into memory."""
@@ -226,9 +224,17 @@ class Evaluation(NamedTuple):
         if self.pairing is not None:
             self.pairing.end()
 
-    def candidate_rows(self, inputs: AlignedInputs, report: Report) -> CandidateRows | None:
-        """Return what shows whether the candidates of a system are samples; None if they certainly are not."""
-        return candidate_rows(inputs, self.candidates, report)
+    def find_in_system(
+        self,
+        inputs: AlignedInputs,
+        report: Report,
+        exclude: Rows | Lists | None,
+        flags: UserFlags | None = None,
+        earlier: SystemFindings = NOTHING_FOUND,
+    ) -> SystemFindings:
+        """Return what warnings about a system need to know, as `find_in_system` does."""
+        found = find_in_system(inputs, report, exclude=exclude, candidates=self.candidates, earlier=earlier)
+        return found if flags is None else found._replace(covered=int(flags.covered.sum()))
 
     def tie_range(self, inputs: AlignedInputs, value: Value) -> tuple[float, float]:
         """Return the lowest and the highest value over all orders of ties."""
@@ -270,22 +276,23 @@ class Evaluation(NamedTuple):
             base=base_of_inputs(inputs, self.candidates),
         )
 
-    def _add_item_use(self, problem: Problem, inputs: AlignedInputs, counts: Counts) -> None:
-        """Note whether the users of these inputs are in train, and whether their lists have items of the catalogue."""
-        use, items, histories = self.item_use, problem.items, problem.histories
+    def _item_use(self, problem: Problem, inputs: AlignedInputs, counts: Counts) -> ItemUse:
+        """Return whether the users of these inputs are in train, and whether their lists have items of the catalogue."""
+        use, items, histories = ItemUse(), problem.items, problem.histories
         if histories is not None:
-            use.add_users(histories, self._rows_with_features())
+            use = _use_of_train(histories, self._rows_with_features())
             train = histories.histories.users
-            if not (use.evaluated or any(use.user_examples) or train is None or (histories.rows >= 0).any()):
-                use.user_examples = train.repr_of(0), inputs.user_text(0)
+            if not (use.evaluated or train is None or (histories.rows >= 0).any()):
+                use = use._replace(user_examples=(train.repr_of(0), inputs.user_text(0)))
         predicted = predicted_items(inputs.predictions)
         is_empty = not (predicted if isinstance(predicted, int) else len(predicted))
-        if items is None or use.has_catalogue_item or counts.foreign_recommended is None or is_empty:
-            return
-        use.has_catalogue_item = not counts.foreign_recommended or is_any_predicted(items.ids, inputs.predictions)
+        if items is None or counts.foreign_recommended is None or is_empty:
+            return use
+        if not counts.foreign_recommended or is_any_predicted(items.ids, inputs.predictions):
+            return use._replace(has_catalogue_item=True)
         fewest = FEWEST_UNKEYED_ITEMS if inputs.item_vocabulary is None else 1
-        if not (use.has_catalogue_item or any(use.examples) or counts.foreign_recommended < fewest):
-            use.examples = items.keys.text(0), first_predicted(inputs)
+        is_shown = counts.foreign_recommended >= fewest
+        return use._replace(examples=(items.keys.text(0), first_predicted(inputs))) if is_shown else use
 
     def _rows_with_features(self) -> NDArray[np.bool_] | None:
         """Return which rows of train have items with features; None if no value skips items without, or all have some."""
@@ -298,22 +305,33 @@ class Evaluation(NamedTuple):
             return None
         return self.items.rows_with_features if self.items.features.lack_features.any() else None
 
-    def warn_of_columns(self, truth: Truth | Rows) -> None:
-        """Warn of truth columns that are likely misread."""
-        self.warn_of_unused_columns(truth)
-        if (column := rating_column(truth, self.values)) is not None:
-            warn_of_ratings(column, RatingScale().add(truth.grades), self.convention)
+    def find_in_truth(
+        self, truth: Truth | Rows, classified: ClassifiedValue, systems: Iterable[ClassifiedValue]
+    ) -> Findings:
+        """Return what warnings about the truth of the first users need to know."""
+        pairs = find_in_pairs(classified, systems)
+        return Findings(ratings=find_ratings(truth, self.values), columns=self.unused_columns(truth), pairs=pairs)
 
-    def warn_of_unused_columns(self, truth: Truth | Rows) -> None:
-        """Warn of numeric columns of the truth that could be grades."""
-        user_values = [values.column for values in (self.weights, self.groups) if values is not None]
-        warn_of_unused_columns(truth, user_values, "{}" if self.names_columns else CONVERSIONS["truth"])
+    def unused_columns(self, truth: Truth | Rows) -> TruthColumns:
+        """Return the columns of the truth, if it has others that could be grades or say what happened."""
+        of_users = {values.column for values in (self.weights, self.groups) if values is not None}
+        numbers = tuple(name for name in truth.columns.unused if name not in of_users)
+        events = tuple(event for event in truth.columns.events if event[0] not in of_users)
+        return truth.columns._replace(unused=numbers, events=events) if numbers or events else TruthColumns()
 
     def check_user_values(self, truth: Truth | Rows) -> None:
         """Raise InputTypeError if users are keyed, but weights or groups are not."""
         for user_values in (self.weights, self.groups):
             if user_values is not None:
                 user_values.check_keys(truth)
+
+
+def _use_of_train(users: UserHistories, have_features: NDArray[np.bool_] | None) -> ItemUse:
+    """Return how many users have items in train; the flags are of rows of train that count, None for those with items."""
+    rows, indptr = users.rows[users.rows >= 0], users.histories.indptr
+    counts = indptr[rows] < indptr[rows + 1] if have_features is None else have_features[rows]
+    with_items = int(counts.sum())
+    return ItemUse(with_items, len(users.rows) - with_items, have_features is not None)
 
 
 def _items_of_inputs(items: CanonicalItems, inputs: AlignedInputs) -> CanonicalItems:

@@ -8,32 +8,22 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from exactk._engine.differing_users import NO_FLAGS
 from exactk._engine.error_locations import explain_repeats
-from exactk._engine.exclusion_use import CandidateUse, ExclusionUse
 from exactk._engine.judged_rows import JudgedRows
-from exactk._engine.pipeline import align_systems, prepare_call
+from exactk._engine.pipeline import align_systems, find_in_truth, prepare_call
 from exactk._engine.systems import ONE_SYSTEM
-from exactk._engine.warnings import (
-    EvaluatedSystem,
-    describe_disjoint_keys,
-    describe_item_without_column,
-    describe_ties,
-    warn_of_inputs,
-)
-from exactk._inputs.readings import NO_READINGS
+from exactk._engine.warnings import Evaluated, warnings_of
 from exactk._inputs.registry import BLOCKS, classify
 from exactk._plan.conventions import as_convention
 from exactk._plan.hints import with_complete_hint
 from exactk._plan.metric_strings import Plan, checked_cutoff, plan
-from exactk._runtime.errors import ExactkError, input_error, type_error
+from exactk._runtime.errors import ExactkError, input_error, type_error, warn
 from exactk._runtime.progress import Progress
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from exactk._engine.evaluation import Evaluation
-    from exactk._engine.pipeline import AlignedSystems
+    from exactk._engine.pipeline import AlignedSystems, Call
     from exactk._engine.problem import Engine, JudgedCells
     from exactk._inputs.alignment import AlignedInputs
     from exactk._inputs.registry import ClassifiedValue
@@ -114,7 +104,7 @@ def prepare_judging(
         ((name, rows),) = aligned.systems.items()
         inputs, evaluation = aligned.alignment.inputs(rows), prepared.evaluation
         with explain_repeats(prepared.truth, prepared.systems[name]):
-            _warn_of_inputs(evaluation._replace(progress=Progress(progress=False)), inputs, aligned)
+            _warn_of_inputs(prepared, inputs, aligned)
     return Judging(inputs, evaluation.judged_users(inputs), evaluation.progress, call)
 
 
@@ -124,24 +114,17 @@ def _value_of_lists(k: int, convention: Convention) -> Value:
     return replace(value, spelling=f"num_hits@{k}")  # in warnings
 
 
-def _warn_of_inputs(evaluation: Evaluation, inputs: AlignedInputs, aligned: AlignedSystems) -> None:
-    """Warn of what the hits tell about the inputs, as for any metric."""
-    report = evaluation.evaluate_all(inputs)
-    if not len(inputs.truth):  # of no users, hits say nothing
-        return
-    (value,) = evaluation.values
-    evaluated = EvaluatedSystem(
-        report,
-        describe_ties(report, None).replace(value.spelling, "the number of hits"),
-        describe_disjoint_keys(report, inputs) or CandidateUse().plus(inputs, evaluation.candidates, report).describe(),
-        inputs.is_complete,
-        NO_FLAGS,
-        exclusions=ExclusionUse().plus(aligned.exclude, inputs, report.state.counts).describe(),
-        item_without_column=describe_item_without_column(report, inputs),
-        candidate_rows=evaluation.candidate_rows(inputs, report),
-        readings=NO_READINGS.with_inputs(inputs, evaluation.values.strictest_grade),
-    )
-    warn_of_inputs(evaluation.values, {"": evaluated}, ())
+def _warn_of_inputs(call: Call, inputs: AlignedInputs, aligned: AlignedSystems) -> None:
+    """Warn of what the hits tell about the inputs, as for any metric; of no users, they say nothing."""
+    evaluation = call.evaluation._replace(progress=Progress(progress=False))
+    report, _ = evaluation.evaluate_all(inputs)
+    findings = find_in_truth(call)._replace(systems={"": evaluation.find_in_system(inputs, report, aligned.exclude)})
+    reports = {"": report} if len(inputs.truth) else {}
+    for kind, text in warnings_of(Evaluated(reports, findings, evaluation.convention)):
+        if kind.name == "ties":
+            warn(str(text[0]).replace(evaluation.values[0].spelling, "the number of hits"))
+        elif kind.name != "cutoffs":
+            warn(*text)
 
 
 def checked_block_users(block_users: object) -> int:

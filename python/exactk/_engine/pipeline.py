@@ -3,36 +3,28 @@
 from __future__ import annotations
 
 from contextlib import AbstractContextManager, ExitStack, nullcontext
-from functools import partial
+from functools import partial, reduce
 from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from exactk._engine.base_arguments import BaseUse, base_for_pieces, classified_base, describe_base_use
-from exactk._engine.column_warnings import warn_of_pairs
-from exactk._engine.differing_users import NO_FLAGS
+from exactk._engine.base_arguments import base_for_pieces, classified_base
+from exactk._engine.batch_evaluation import evaluate_batches
+from exactk._engine.block_sums import BlockSums
+from exactk._engine.blocks import check_row_arguments, convert_block, empty_block, of_rows
 from exactk._engine.error_locations import explain_repeats
 from exactk._engine.evaluation import Evaluation
-from exactk._engine.exclusion_use import CandidateUse, ExclusionUse
+from exactk._engine.findings import Findings, ItemUse, SystemFindings, plus
+from exactk._engine.inspection import UserFlags, coverage_of, describe_odd_items
 from exactk._engine.metric_inputs import (
     check_collection_values,
     check_item_groups,
     check_truth_is_not_read,
     items_of_metrics,
 )
-from exactk._engine.shared_items import describe_odd_items
 from exactk._engine.systems import ONE_SYSTEM, check_systems_before_metrics, in_context, in_system, open_systems
-from exactk._engine.warnings import (
-    EvaluatedSystem,
-    describe_disjoint_keys,
-    describe_disjoint_keys_of_blocks,
-    describe_item_without_column,
-    describe_ties,
-    tie_bounds,
-    warn_of_evaluated_systems,
-    warn_of_item_use,
-)
+from exactk._engine.warnings import Evaluated, warn_of
 from exactk._inputs.alignment import Alignment, truth_without_items, without_truth
 from exactk._inputs.base_messages import naming_base
 from exactk._inputs.beside_scores import (
@@ -48,13 +40,14 @@ from exactk._inputs.long_format import Encoding
 from exactk._inputs.model.lists import Lists
 from exactk._inputs.model.rows import count_users
 from exactk._inputs.paths import open_path, opened
-from exactk._inputs.readings import NO_READINGS, check_not_truth, lines_of_ranks
+from exactk._inputs.readings import check_not_truth, lines_of_ranks
 from exactk._inputs.registry import BATCHES, BLOCKS, ClassifiedValue, as_candidate_items, classify
-from exactk._inputs.user_histories import ItemUse
 from exactk._plan.conventions import as_convention
 from exactk._plan.hints import with_complete_hint
 from exactk._plan.metric_strings import are_metrics, plan
 from exactk._plan.unused_fields import warn_of_unused_fields
+from exactk._report.report import Report
+from exactk._report.user_table import concatenate_users
 from exactk._runtime.errors import ExactkError, each_warning_once, input_error, type_error
 from exactk._runtime.progress import Progress
 from exactk._runtime.threads import resolve_threads
@@ -65,11 +58,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from exactk._engine.blocks import Block
-    from exactk._engine.differing_users import UserFlags
     from exactk._engine.pairs import Pairing
     from exactk._engine.problem import Engine
     from exactk._engine.systems import Form, Systems
-    from exactk._inputs.alignment import AlignedInputs
     from exactk._inputs.keys.column_roles import ColumnNames
     from exactk._inputs.keys.vocabulary import Snapshot
     from exactk._inputs.model.rows import Rows
@@ -77,7 +68,7 @@ if TYPE_CHECKING:
     from exactk._inputs.truth import Truth
     from exactk._plan.conventions import Convention, ConventionLike
     from exactk._plan.metric_strings import MetricsLike, Plan
-    from exactk._report.report import Report
+    from exactk._plan.values import Value
 
 
 _UNCHANGED = nullcontext()
@@ -139,14 +130,11 @@ def evaluate_with_engine(
             with call.evaluation.progress.track(None):
                 evaluated = evaluate_blocks(call.evaluation, classified.value, form, call.restrictions)
         else:
-            evaluated = _evaluate_systems(call)
+            evaluated = evaluate_systems(call)
     except ExactkError as error:
         raise form.amended(with_complete_hint(error, convention, values), classified, values) from error.__cause__
-    if call.evaluation.items is not None:
-        warn_of_item_use(values, call.evaluation.item_use, len(evaluated))
-    first = next(iter(evaluated.values())).report
-    warn_of_evaluated_systems(values, evaluated, tie_bounds(first) if _comes_in_pieces(call.systems) else ())
-    return {name: system.report for name, system in evaluated.items()}
+    warn_of(evaluated)
+    return dict(evaluated.reports)
 
 
 def prepare_call(
@@ -233,7 +221,6 @@ def prepare_call(
         Progress(progress),
         columns,
         encoding,
-        ItemUse(),
         table,
         base=base_for_pieces(base, columns, Encoding(threads)) if _comes_in_pieces(systems) else None,
         has_truth=truth is not None or predictions.container is BLOCKS,
@@ -253,62 +240,49 @@ def _check_no_truth(form: Form, truth: ClassifiedValue) -> None:
         raise input_error("truth", expected, type(truth.value).__name__, hint=form.hint)
 
 
-def _evaluate_systems(call: Call) -> dict[str, EvaluatedSystem]:
-    evaluation = call.evaluation
+def evaluate_systems(call: Call, *, finds_odd_items: bool = True) -> Evaluated:
+    """Evaluate each system of a call, and find what warnings need; what items that are odd look like is of the caller's."""
     if _comes_in_pieces(call.systems):
-        truth_rows = _checked_truth(call)
-        if truth_rows is None:
-            truth_rows = truth_input(classify({}, "truth"), evaluation.columns, evaluation.encoding)
-        ((name, batches),) = call.systems.items()
-        with evaluation.progress.track(None), in_system(name), call.naming_truth():
-            return {name: _evaluate_batches(evaluation, truth_rows, batches)}
-    evaluated: dict[str, EvaluatedSystem] = {}
-    for name, inputs, report, flags, exclude in solve_systems(call):
-        with call.naming_system(name):
-            ties = describe_ties(report, partial(evaluation.tie_range, inputs))
-            candidate_use = CandidateUse().plus(inputs, evaluation.candidates, report)
-            odd_items = describe_odd_items(inputs, {"truth": call.truth, **call.restrictions})
-            disjoint_keys = odd_items or describe_disjoint_keys(report, inputs) or candidate_use.describe()
-            evaluated[name] = EvaluatedSystem(
-                report,
-                ties,
-                disjoint_keys,
-                inputs.is_complete,
-                flags,
-                ExclusionUse().plus(exclude, inputs, report.state.counts).describe(),
-                item_without_column=describe_item_without_column(report, inputs),
-                candidate_rows=evaluation.candidate_rows(inputs, report),
-                base=describe_base_use(report, BaseUse().plus(inputs, report)),
-                readings=(readings := NO_READINGS.with_inputs(inputs, evaluation.values.strictest_grade)),
-                ranks_advice=lines_of_ranks(call.systems[name], evaluation.columns) if readings.may_be_ranks else (),
-            )
-    return {name: evaluated[name] for name in call.systems}
-
-
-class SolvedSystem(NamedTuple):
-    """A system's report, and what warnings are made from."""
-
-    name: str
-    inputs: AlignedInputs
-    report: Report
-    flags: UserFlags
-    exclude: Rows | Lists | None  # of any users, known or not
-
-
-def solve_systems(call: Call) -> Iterator[SolvedSystem]:
-    """Evaluate each system of a call whose predictions are read as a whole."""
-    evaluation = call.evaluation
+        return _evaluate_batches(call)
+    evaluation, reports = call.evaluation, dict[str, Report]()
+    found, uses, flags = dict[str, SystemFindings](), list[ItemUse](), list[UserFlags]()
     alignment, systems, exclude = align_systems(call)
     truth_digest: int | None = None
     with evaluation.progress.track(alignment.user_count * len(systems)):
         for name in evaluation.begin_pairs(list(systems), alignment.user_count):
             with call.naming_system(name):
                 inputs = alignment.inputs(systems[name])
-                report, flags = evaluation.evaluate_system(inputs, truth_digest, is_compared=len(systems) > 1)
+                report, use, covered = evaluation.evaluate_system(inputs, truth_digest, is_compared=len(systems) > 1)
                 truth_digest = report.state.truth_digest
-                report = evaluation.add_to_pairs(name, report)
-            yield SolvedSystem(name, inputs, report, flags, exclude)
+                reports[name] = report = evaluation.add_to_pairs(name, report)
+                odd_items = (
+                    describe_odd_items(inputs, {"truth": call.truth, **call.restrictions}) if finds_odd_items else ""
+                )
+                found[name] = evaluation.find_in_system(inputs, report, exclude, covered)._replace(odd_items=odd_items)
+            uses.append(use)
+            flags += [] if covered is None else [covered]
     evaluation.end_pairs()
+    findings = find_in_truth(call)._replace(
+        systems={name: found[name] for name in systems}, coverage=coverage_of(flags), train=reduce(plus, uses), chunks=1
+    )
+    return Evaluated(
+        {name: reports[name] for name in systems},
+        findings,
+        evaluation.convention,
+        {name: partial(_tie_range, evaluation, alignment, one) for name, one in systems.items()},
+        {
+            name: lines_of_ranks(one, evaluation.columns)
+            for name, one in call.systems.items()
+            if found[name].readings.may_be_ranks
+        },
+    )
+
+
+def _tie_range(
+    evaluation: Evaluation, alignment: Alignment, predictions: Rows | Predictions, value: Value
+) -> tuple[float, float]:
+    """Return the lowest and the highest value over all orders of ties."""
+    return evaluation.tie_range(alignment.inputs(predictions), value)
 
 
 class AlignedSystems(NamedTuple):
@@ -348,46 +322,38 @@ def _check_alike(systems: Mapping[str, Rows | Predictions]) -> None:
 
 
 def _checked_truth(call: Call) -> Truth | Rows | None:
-    """Return the truth's rows, and warn of what they look like; None if no metric reads them."""
+    """Return the truth's rows; None if no metric reads them."""
     if call.truth_rows is None:
         check_truth_is_not_read(call.evaluation.values, f"an iterator of {call.form.block} blocks, and for ")
         return None
-    warn_of_pairs(call.truth, call.systems.values())
     call.evaluation.check_user_values(call.truth_rows)
-    call.evaluation.warn_of_columns(call.truth_rows)
     return call.truth_rows
 
 
-def _evaluate_batches(evaluation: Evaluation, truth: Truth | Rows, batches: ClassifiedValue) -> EvaluatedSystem:
-    from exactk._engine.batch_evaluation import evaluate_batches
+def find_in_truth(call: Call) -> Findings:
+    """Return what warnings about a call's truth need to know."""
+    if call.truth_rows is None:
+        return Findings()
+    return call.evaluation.find_in_truth(call.truth_rows, call.truth, call.systems.values())
 
-    report, has_shared_items, exclusions, candidate_rows, candidate_use, base, readings = evaluate_batches(
-        evaluation, truth, batches.value
-    )
-    disjoint_keys = describe_disjoint_keys_of_blocks(report, is_keyed=True, has_shared_items=has_shared_items)
-    disjoint_keys = disjoint_keys or candidate_use.describe()
-    return EvaluatedSystem(
-        report,
-        describe_ties(report, None),
-        disjoint_keys,
-        is_complete=False,
-        flags=NO_FLAGS,
-        exclusions=exclusions.describe(),
-        candidate_rows=candidate_rows,
-        base=describe_base_use(report, base),
-        readings=readings,
-    )
+
+def _evaluate_batches(call: Call) -> Evaluated:
+
+    evaluation, truth_rows = call.evaluation, _checked_truth(call)
+    if truth_rows is None:
+        truth_rows = truth_input(classify({}, "truth"), evaluation.columns, evaluation.encoding)
+    ((name, batches),) = call.systems.items()
+    with evaluation.progress.track(None), in_system(name), call.naming_truth():
+        report, use, found = evaluate_batches(evaluation, truth_rows, batches.value)
+    findings = find_in_truth(call)._replace(systems={name: found}, train=use, chunks=1)
+    return Evaluated({name: report}, findings, evaluation.convention)
 
 
 @each_warning_once()
 def evaluate_blocks(
     evaluation: Evaluation, blocks: Iterator[Any], form: Form, restrictions: Mapping[str, ClassifiedValue]
-) -> dict[str, EvaluatedSystem]:
+) -> Evaluated:
     """Evaluate each system block by block; arguments for all users are sliced for each block."""
-    from exactk._engine.block_sums import BlockSums
-    from exactk._engine.blocks import check_row_arguments, empty_block, of_rows
-    from exactk._report.user_table import concatenate_users
-
     sums = BlockSums()
     users: list[Snapshot | NDArray[Any] | None] = []
     without_users = empty_block(evaluation)
@@ -407,7 +373,7 @@ def evaluate_blocks(
                     of_block = of_block._replace(candidates=None)
                 users.append(sums.add(of_block, block))
     check_row_arguments(evaluation, sums.row_count)
-    return sums.evaluated_systems(concatenate_users(users, form.argument, "block"), evaluation.convention)
+    return sums.evaluated(concatenate_users(users, form.argument, "block"), evaluation.convention)
 
 
 def _with_truth_of(evaluation: Evaluation, value: object, *, is_first: bool) -> Evaluation:
@@ -425,8 +391,6 @@ def _block_of_iterator(
     evaluation: Evaluation, value: object, form: Form, restrictions: Mapping[str, ClassifiedValue]
 ) -> Block:
     """Return what an iterator yields as a block."""
-    from exactk._engine.blocks import convert_block
-
     if not isinstance(value, tuple) or len(value) not in {2, 3}:
         found = type(value).__name__ + (f" of {len(value)}" if isinstance(value, tuple) else "")
         raise type_error(form.argument, f"an iterator of {form.blocks}", found, hint=form.hint)

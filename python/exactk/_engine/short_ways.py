@@ -12,18 +12,15 @@ from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from exactk._engine.core import core_engine
+from exactk._engine.findings import Findings
+from exactk._engine.inspection import find_in_system, has_no_hit
 from exactk._engine.outcomes import evaluate_plainly, tie_range
 from exactk._engine.problem import KeyedTruth
-from exactk._engine.warnings import (
-    EvaluatedSystem,
-    describe_disjoint_keys,
-    describe_item_without_column,
-    describe_ties,
-    has_counts_to_warn_of,
-    warn_of_evaluated_systems,
-)
+from exactk._engine.warnings import Evaluated, has_counts_to_warn_of, warn_of
+from exactk._inputs.matched_mappings import match_mappings
 from exactk._inputs.model.lists import Rankings
-from exactk._inputs.readings import NO_READINGS, lines_of_ranks
+from exactk._inputs.readings import find_readings, lines_of_ranks
+from exactk._inputs.registry import MAPPING, ClassifiedValue
 from exactk._inputs.small_inputs import small_inputs
 from exactk._plan.conventions import as_convention
 from exactk._plan.metric_strings import plan
@@ -75,7 +72,6 @@ def _inputs_of(truth: object, predictions: object, num_threads: int) -> _ShortIn
     inputs = small_inputs(truth, predictions)
     if inputs is not None:
         return _ShortInputs(inputs, KeyedTruth(inputs.truth, None, None))
-    from exactk._inputs.matched_mappings import match_mappings
 
     matched = match_mappings(truth, predictions, num_threads)
     if matched is None:
@@ -84,28 +80,15 @@ def _inputs_of(truth: object, predictions: object, num_threads: int) -> _ShortIn
 
 
 def _warn_of_report(values: Plan, problem: Problem, short: _ShortInputs, report: Report) -> None:
-    from exactk._engine.differing_users import NO_FLAGS
-    from exactk._engine.sampled_candidates import candidate_rows
-    from exactk._inputs.registry import MAPPING, ClassifiedValue
 
     inputs, matched = short.inputs, short.matched
-    disjoint_keys = describe_disjoint_keys(report, inputs, None if matched is None else matched.disjoint_items)
-    readings = NO_READINGS.with_inputs(inputs, values.strictest_grade)
-    has_counts = has_counts_to_warn_of(report) or readings.users > 0
-    if isinstance(problem.predictions, Rankings) and not (disjoint_keys or has_counts):
+    readings = find_readings(inputs, values.strictest_grade)
+    may_warn = readings.users > 0 or has_counts_to_warn_of(report) or has_no_hit(report)
+    if isinstance(problem.predictions, Rankings) and not may_warn:
         warn_of_unreached_cutoffs({"": report.state})  # which is all that such lists may have
         return
-    system = EvaluatedSystem(
-        report,
-        describe_ties(report, partial(tie_range, core_engine, problem)),
-        disjoint_keys,
-        inputs.is_complete,
-        NO_FLAGS,
-        item_without_column=describe_item_without_column(report, inputs),
-        candidate_rows=None
-        if isinstance(inputs.predictions, Rankings)
-        else candidate_rows(inputs, None, report, None if matched is None else matched.candidates_of),
-        readings=readings,
-        ranks_advice=lines_of_ranks(ClassifiedValue(None, None if matched is None else MAPPING), {}),
-    )
-    warn_of_evaluated_systems(values, {"": system}, ())
+    disjoint_items, candidates_of = (None, None) if matched is None else (matched.disjoint_items, matched.candidates_of)
+    found = find_in_system(inputs, report, find_disjoint_items=disjoint_items, candidates_of=candidates_of)
+    advice = lines_of_ranks(ClassifiedValue(None, None if matched is None else MAPPING), {})
+    ranges = {"": partial(tie_range, core_engine, problem)}
+    warn_of(Evaluated({"": report}, Findings({"": found}), report.convention, ranges, {"": advice}))

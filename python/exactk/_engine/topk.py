@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 import numpy as np
 
 from exactk._engine.error_locations import name_rows_and_keys
-from exactk._engine.exclusion_use import CandidateUse, ExclusionUse
+from exactk._engine.inspection import find_candidate_use, find_exclusion_use
+from exactk._engine.warnings import describe_candidate_use, describe_exclusion_use
 from exactk._inputs.alignment import AlignedInputs, align_scores, check_keys_beside_scores, without_truth
 from exactk._inputs.beside_scores import check_matrix, shapes_of_scores
 from exactk._inputs.candidate_lists import merge_restrictions, restrict_lists
@@ -104,7 +105,7 @@ def rank_top_k(
             locations = name_rows_and_keys(inputs)
             with name_rows_and_keys(inputs):
                 restricted = restrict_lists(inputs, candidate_items)
-            if unused := CandidateUse.of_restricted(restricted, inputs, candidate_items).describe("the scores"):
+            if unused := describe_candidate_use(find_candidate_use(restricted, inputs, candidate_items), "the scores"):
                 warn(unused)
             inputs, positions = restricted.inputs, restricted.original_positions("scores")
         assert not isinstance(inputs.predictions, Rankings)  # noqa: S101 - as they were
@@ -114,7 +115,7 @@ def rank_top_k(
         exclusions = Exclusions.from_valid_rows(exclusions) if isinstance(exclusions, Rows) else exclusions
         inputs = AlignedInputs(_NO_TRUTH, scored, exclusions)
     given = classified_exclude.value if isinstance(classified_exclude.value, Lists) else exclusions_given
-    if unused := ExclusionUse().plus(given, inputs).describe("the scores"):
+    if unused := describe_exclusion_use(find_exclusion_use(given, inputs), "the scores"):
         warn(unused)
     problem = TopKProblem(
         _compared(scored, score_dtype),

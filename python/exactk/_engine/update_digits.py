@@ -7,34 +7,67 @@ from __future__ import annotations
 
 import json
 from hashlib import blake2b
+from operator import add, or_
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from exactk._engine.block_sums import BlockSums
-from exactk._engine.column_warnings import RatingScale
-from exactk._engine.exclusion_use import CandidateUse
-from exactk._engine.sampled_candidates import NO_ROWS
+from exactk._engine.findings import ADDING, Findings, SystemFindings, plus
 from exactk._engine.updates import Update, UpdateSums, sums_of_updates
-from exactk._engine.warnings import tie_bounds, warn_of_evaluated_systems
-from exactk._inputs.readings import NO_READINGS
+from exactk._engine.warnings import Evaluated, warn_of
 from exactk._plan.item_tallies import plan_item_tallies
+from exactk._report.report import Report
 from exactk._report.state_digits import NOTHING, StateLayout, TallyLayout, Vectors, has_fixed_size
 from exactk._runtime.errors import StateMismatchError, input_error, type_error
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from numpy.typing import NDArray
 
     from exactk._engine.evaluation import Evaluation
+    from exactk._engine.findings import Adding
     from exactk._plan.values import Value
-    from exactk._report.report import Report
     from exactk._report.state import State
 
 _INSTEAD = "exactk.Evaluator takes them; torch.distributed.all_gather_object gathers evaluators, and merge adds them"
 _PLAN_FIELDS = ("metrics", "convention", "catalogue", "custom_metrics")
-_NUM_COUNTS, _NUM_LARGEST = 16 + len(NO_READINGS), 8
+
+
+def _added_numbers(record: tuple[Any, ...]) -> Iterator[int]:
+    """Yield the numbers and flags of a record that are added."""
+    for adding, value in zip(ADDING[type(record)], record, strict=True):
+        if adding is plus:
+            yield from _added_numbers(value)
+        elif adding in {add, or_}:
+            yield int(value)
+
+
+def _largest_numbers(record: tuple[Any, ...]) -> Iterator[int]:
+    """Yield the numbers of a record of which the largest is kept, and the negatives of those of which the least is."""
+    for adding, value in zip(ADDING[type(record)], record, strict=True):
+        if adding is plus:
+            yield from _largest_numbers(value)
+        elif adding in {min, max}:
+            yield value if adding is max else -value
+
+
+def _record_of(default: Any, added: Iterator[int], largest: Iterator[int]) -> Any:  # noqa: ANN401 - of any type
+    """Return the record of such numbers; examples, which are texts, are not among them."""
+    read: Mapping[Adding, Callable[[Any], Any]] = {
+        plus: lambda value: _record_of(value, added, largest),
+        add: lambda _: next(added),
+        or_: lambda _: next(added) > 0,
+        max: lambda _: next(largest),
+        min: lambda _: -next(largest),
+    }
+    fields = zip(ADDING[type(default)], default, strict=True)
+    return type(default)(*[read[adding](value) if adding in read else value for adding, value in fields])
+
+
+_NOTHING_FOUND = SystemFindings()
+_OF_NOBODY = (*_added_numbers(_NOTHING_FOUND),), (*_largest_numbers(_NOTHING_FOUND),)
+_NUM_COUNTS, _NUM_LARGEST = 1 + len(_OF_NOBODY[0]), len(_OF_NOBODY[1])  # one count is of updates with a truth
 
 
 def check_fixed_size(values: Sequence[Value]) -> None:
@@ -71,11 +104,11 @@ class UpdateLayout:
         self._states = StateLayout(self._of_nobody.state, weighted, tallies)
         self._plan = _digest_of_plan(self._of_nobody.state)
         of_state = self._states.vectors(self._of_nobody.state)
-        largest = np.full(len(of_state.largest) + _NUM_LARGEST, NOTHING, np.int64)
+        largest = np.full(len(of_state.largest), NOTHING, np.int64)
         self.empty = Vectors(
             np.zeros_like(of_state.digits),
             np.zeros(len(of_state.counts) + _NUM_COUNTS, np.int64),
-            np.concatenate([self._plan, largest]),
+            np.concatenate([self._plan, np.array(_OF_NOBODY[1], np.int64), largest]),
         )
         """The vectors of no updates."""
 
@@ -87,6 +120,8 @@ class UpdateLayout:
             argument = "predictions" if update.truth is None else "truth"
             found = f"users of type {' and '.join(sums.users.keys.kinds)}"
             raise type_error(argument, "rows without user keys, of which no sum can be kept", found, hint=_INSTEAD)
+        evaluated = sums.evaluated(self._evaluation)
+        warn_of(evaluated._replace(reports={}))  # of the truth: vectors hold no texts
         return self._vectors(sums)
 
     def report(self, vectors: Vectors) -> Report:
@@ -103,21 +138,9 @@ class UpdateLayout:
             raise StateMismatchError(f"truth: expected a truth in all updates or in none, found {found}", "truth")
         largest = vectors.largest[len(self._plan) :].tolist()
         state = self._states.state(Vectors(vectors.digits, vectors.counts[:size], vectors.largest[-3:]))
-        return self._report(state, of_warnings, largest, updates)
-
-    def _report(self, state: State, counts: list[int], largest: list[int], updates: int) -> Report:
-        counts, readings = counts[: -len(NO_READINGS)], counts[-len(NO_READINGS) :]
-        has_hit, complete, has_shared_item, *of_use, truth_items, list_items = counts[:-4]
-        emptied, with_candidates, *of_exclusions = of_use
-        fewest, *largest_of_rows = largest[:_NUM_LARGEST]
-        shared_items: tuple[Any, ...] = (has_shared_item > 0, fewest, [truth_items, list_items], [], [])
-        use = tuple(CandidateUse(emptied > 0, with_candidates > 0)), readings
-        system = (state, has_hit > 0, complete == updates, shared_items, _rows(counts[-4:], largest_of_rows), use)
-        flags, ratings = (False, [count > 0 for count in of_exclusions]), (None, RatingScale())
-        sums = BlockSums.from_plain((state.counts.users, {"": system}, flags, ratings))
-        evaluated = sums.evaluated_systems(None, self._evaluation.convention, within=" of the same update")
-        report = evaluated[""].report
-        warn_of_evaluated_systems(self._evaluation.values, evaluated, tie_bounds(report))
+        found = _record_of(_NOTHING_FOUND, iter(of_warnings), iter(largest[:_NUM_LARGEST]))
+        report, within = Report(state), " of the same update"
+        warn_of(Evaluated({"": report}, Findings({"": found}), self._evaluation.convention, within=within))
         return report
 
     def _optional(self, vectors: Vectors) -> dict[str, bool] | None:
@@ -128,17 +151,13 @@ class UpdateLayout:
         return {"truth": bool(vectors.counts[-_NUM_COUNTS] > 0), "weights": with_weights > 0, "groups": False}
 
     def _vectors(self, sums: UpdateSums) -> Vectors:
-        (_, systems, (_, exclusions), _), _, _, optional = sums.to_plain()
-        ((state, has_hit, is_complete, shared_items, rows, (candidates, readings)),) = systems.values()
-        has_shared_item, fewest, (truth_items, list_items), _, _ = shared_items
-        of_rows, largest_of_rows = _numbers_of_rows(rows)
-        flags = map(int, (optional["truth"], has_hit, is_complete, has_shared_item, *candidates[:2], *exclusions[:4]))
-        of_state = self._states.vectors(state)
-        counts, largest = [*flags, truth_items, list_items, *of_rows, *readings], [fewest, *largest_of_rows]
+        of_state, found, optional = self._states.vectors(sums.state), sums.sums.findings.systems[""], sums.optional
+        assert optional is not None  # noqa: S101 - of an update
+        counts = [int(optional["truth"]), *_added_numbers(found)]
         return Vectors(
             of_state.digits,
             np.concatenate([of_state.counts, np.array(counts, np.int64)]),
-            np.concatenate([self._plan, np.array(largest, np.int64), of_state.largest]),
+            np.concatenate([self._plan, np.array([*_largest_numbers(found)], np.int64), of_state.largest]),
         )
 
     def _check(self, vectors: Vectors) -> None:
@@ -172,26 +191,3 @@ def _digest_of_plan(of_nobody: State) -> NDArray[np.int64]:
     text = json.dumps({name: plain[name] for name in _PLAN_FIELDS}, sort_keys=True)
     digest = np.frombuffer(blake2b(text.encode(), digest_size=16).digest(), np.uint8).astype(np.int64)
     return np.concatenate([digest, -digest])
-
-
-def _numbers_of_rows(rows: tuple[Any, ...] | None) -> tuple[list[int], list[int]]:
-    """Return what is added of `CandidateRows`, and of what the larger is kept."""
-    if rows is None:
-        return [1, 0, 0, 0], [NOTHING] * 7
-    users, fewest, most, fewest_irrelevant, most_irrelevant, compared, distinct, items, column = rows
-    if not users:
-        return [0] * 4, [NOTHING] * 7
-    column = -1 if column is None else column
-    return [0, users, compared, distinct], [-fewest, most, -fewest_irrelevant, most_irrelevant, items, column, -column]
-
-
-def _rows(added: list[int], largest: list[int]) -> tuple[Any, ...] | None:
-    """Return the `CandidateRows` of all users; None if they certainly are no samples."""
-    without_rows, users, compared, distinct = added
-    fewest, most, fewest_irrelevant, most_irrelevant, items, column, lowest_column = largest
-    if without_rows or (users and column != -lowest_column):
-        return None
-    if not users:
-        return tuple(NO_ROWS)
-    of_users = (users, -fewest, most, -fewest_irrelevant, most_irrelevant, compared, distinct, items)
-    return (*of_users, None if column < 0 else column)

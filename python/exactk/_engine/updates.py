@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from contextlib import nullcontext
-from dataclasses import astuple, replace
+from dataclasses import replace
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from exactk._engine.block_sums import BlockSums
 from exactk._engine.blocks import check_row_arguments, check_rows_until, convert_block, empty_block
-from exactk._engine.column_warnings import CONVERSIONS
 from exactk._engine.evaluation import Evaluation
 from exactk._engine.metric_inputs import (
     check_base_is_not_read,
@@ -19,14 +19,13 @@ from exactk._engine.metric_inputs import (
     check_truth_is_not_read,
 )
 from exactk._engine.systems import ONE_SYSTEM
-from exactk._engine.warnings import tie_bounds, warn_of_evaluated_systems, warn_of_item_use
+from exactk._engine.warnings import Evaluated, warn_of
 from exactk._inputs.alignment import without_truth
 from exactk._inputs.keys.vocabulary import KIND_HINT, Snapshot, Vocabulary, vocabulary_of_labels
 from exactk._inputs.long_format import Encoding
 from exactk._inputs.paths import open_path
 from exactk._inputs.registry import BLOCKS, as_candidate_items, classify
 from exactk._inputs.small_inputs import small_inputs
-from exactk._inputs.user_histories import ItemUse
 from exactk._inputs.values_by_user import Groups, Weights
 from exactk._plan.hints import with_complete_hint
 from exactk._report.state import check_label_types, check_same_plan
@@ -36,6 +35,8 @@ from exactk._runtime.progress import Progress
 from exactk._runtime.threads import resolve_threads
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from numpy.typing import NDArray
 
     from exactk._engine.problem import Engine
@@ -156,7 +157,6 @@ class UpdateSums(NamedTuple):
 
     sums: BlockSums = BlockSums()
     users: UpdateUsers = UpdateUsers()
-    item_use: ItemUse = ItemUse()
     optional: dict[str, bool] | None = None  # as in the updates; None before the first
 
     def plus(self, evaluation: Evaluation, update: Update) -> UpdateSums:
@@ -207,14 +207,13 @@ class UpdateSums(NamedTuple):
 
     def _plus_block(self, evaluation: Evaluation, update: Update) -> UpdateSums:
         check_collection_values(evaluation.values, {"weights": update.weights, "groups": update.groups})
-        sums, item_use = self.sums.copy(), replace(self.item_use)
+        sums = self.sums.copy()
         candidates = classify(open_path(update.candidates, "candidates", _COLUMNS), "candidates")
         evaluation = evaluation._replace(
             candidates=as_candidate_items(candidates, _COLUMNS),
             weights=None if update.weights is None else Weights.from_argument(update.weights, _COLUMNS),
             groups=None if update.groups is None else Groups.from_argument(update.groups, _COLUMNS),
             encoding=Encoding(evaluation.num_threads),
-            item_use=item_use,
             has_truth=update.truth is not None,
         )
         systems = ONE_SYSTEM.systems(classify(update.predictions, "predictions"))
@@ -224,7 +223,7 @@ class UpdateSums(NamedTuple):
         keys = sums.add(evaluation._replace(block=range(begin, end)), block)
         argument = "predictions" if update.truth is None else "truth"
         users = self.users.plus(keys, block.row_count if keys is None else len(keys), argument)
-        return UpdateSums(sums, users, item_use, update.optional)
+        return UpdateSums(sums, users, update.optional)
 
     def merged(self, evaluation: Evaluation, other: UpdateSums, other_evaluation: Evaluation) -> UpdateSums:
         """Return these sums and those of another evaluator; raise StateMismatchError unless their plans are equal."""
@@ -245,7 +244,7 @@ class UpdateSums(NamedTuple):
         users = self.users.merged(other.users)
         sums = self.sums.copy()
         sums.merge(other.sums)
-        return UpdateSums(sums, users, self.item_use.plus(other.item_use), self.optional)
+        return UpdateSums(sums, users, self.optional)
 
     @property
     def state(self) -> State:
@@ -256,22 +255,34 @@ class UpdateSums(NamedTuple):
     def report(self, evaluation: Evaluation) -> Report:
         """Return the report of all users, and warn of their values."""
         check_row_arguments(evaluation, self.sums.row_count)
-        evaluated = self.sums.evaluated_systems(self.users.keys, evaluation.convention)
-        ((_, system),) = evaluated.items()
-        if evaluation.items is not None:
-            warn_of_item_use(evaluation.values, self.item_use, len(evaluated))
-        warn_of_evaluated_systems(evaluation.values, evaluated, tie_bounds(system.report))
-        return system.report
+        evaluated = self.evaluated(evaluation)
+        warn_of(evaluated)
+        return evaluated.report
+
+    def evaluated(self, evaluation: Evaluation) -> Evaluated:
+        """Return the report of all users, with what was found in all updates."""
+        return self.sums.evaluated(self.users.keys, evaluation.convention, CONVERSIONS["truth"])
 
     def to_plain(self) -> tuple[Any, ...]:
         """Return plain data for `from_plain`."""
-        return self.sums.to_plain(), self.users.to_plain(), astuple(self.item_use), self.optional
+        return self.sums.to_plain(), self.users.to_plain(), self.optional
 
     @classmethod
     def from_plain(cls, plain: tuple[Any, ...]) -> UpdateSums:
         """Return the sums that `to_plain` described."""
-        sums, users, train, optional = plain
-        return cls(BlockSums.from_plain(sums), UpdateUsers.from_plain(users), ItemUse(*train), optional)
+        sums, users, optional = plain
+        return cls(BlockSums.from_plain(sums), UpdateUsers.from_plain(users), optional)
+
+
+CONVERSIONS: Mapping[str, str] = MappingProxyType(
+    {
+        "truth": "exactk.as_truth(truth, {})",
+        "predictions": "exactk.as_predictions(predictions, {})",
+        "exclude": "exactk.as_exclusions(exclude, {})",
+        "candidates": "exactk.as_exclusions(candidates, {})",
+    }
+)
+"""The calls that name columns of data frames, for hints, where an update does not."""
 
 
 def _naming_columns(error: ExactkError) -> ExactkError:
@@ -320,7 +331,5 @@ def evaluation_of_updates(
         progress=Progress(progress=False),
         columns=_COLUMNS,
         encoding=Encoding(),
-        item_use=ItemUse(),
         items=table,
-        names_columns=False,
     )

@@ -1,203 +1,204 @@
-"""Warnings about values that may not mean what you expect."""
+"""Every warning about the values of a call: when it is given, and its words.
+
+They come once the values are there, in the order of the table, and one for all systems of which the same holds.
+"""
 
 from __future__ import annotations
 
 import math
-from functools import partial
 from operator import attrgetter
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
-import numpy as np
-
-from exactk._engine.differing_users import UserFlags, warn_of_differing_users
-from exactk._engine.sampled_candidates import warn_of_sampled_candidates
-from exactk._engine.shared_items import FEWEST_UNKEYED_ITEMS, first_predicted, is_any_predicted, predicted_items
+from exactk._engine.differing_users import describe_differing_users
+from exactk._engine.inspection import FEWEST_UNKEYED_ITEMS, MOST_IRRELEVANT, has_no_hit, is_all_unexpected
+from exactk._inputs.base_messages import ARGUMENT
+from exactk._inputs.keys.column_roles import POSITIVE, usual_role
 from exactk._inputs.keys.disjoint_keys import describe_disjoint
-from exactk._inputs.model.lists import Rankings
-from exactk._inputs.model.scores import SparseScores
-from exactk._inputs.readings import NO_READINGS, Readings, lines_of_ranks
+from exactk._inputs.readings import lines_of_ranks
 from exactk._inputs.registry import ClassifiedValue
 from exactk._plan.hints import convention_option
-from exactk._plan.metric_strings import as_plan, part_indices
+from exactk._plan.metric_strings import part_indices
 from exactk._report.counts import count_text
 from exactk._report.state import plan_of_state
 from exactk._report.statistics import describe_undefined, is_undefined_set
-from exactk._report.system_warnings import warn_of_systems
+from exactk._report.system_warnings import text_of_systems
 from exactk._report.tables import DIGITS, format_number
-from exactk._report.unreached_cutoffs import warn_of_unreached_cutoffs
+from exactk._report.unreached_cutoffs import describe_unreached_cutoffs
 from exactk._runtime.errors import warn
+from exactk._runtime.faults import Option
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping
 
-    from exactk._engine.sampled_candidates import CandidateRows
-    from exactk._inputs.alignment import AlignedInputs
-    from exactk._inputs.keys.vocabulary import Snapshot
-    from exactk._inputs.matched_mappings import DisjointItems
-    from exactk._inputs.user_histories import ItemUse
+    from exactk._engine.findings import CandidateRows, CandidateUse, ExclusionUse, Findings, SystemFindings
+    from exactk._plan.conventions import Convention
+    from exactk._plan.metric_strings import Plan
     from exactk._plan.values import Value
     from exactk._report.report import Report
+    from exactk._report.state import State
     from exactk._runtime.faults import Text
 
-
-class EvaluatedSystem(NamedTuple):
-    """A system's report, and the warnings about it."""
-
-    report: Report
-    ties: str  # a warning, or empty
-    disjoint_keys: str  # likewise
-    is_complete: bool  # its predictions include every item that may be ranked, not only the best
-    flags: UserFlags
-    exclusions: str = ""  # a warning about exclusions of other users or items, or empty
-    item_without_column: str = ""  # an example of a relevant item that cannot be ranked
-    candidate_rows: CandidateRows | None = None
-    base: str = ""  # a warning about the base predictions, or empty
-    readings: Readings = NO_READINGS
-    ranks_advice: Text = lines_of_ranks(ClassifiedValue(None, None), {})  # how to write scores that may be ranks
+TieRange: TypeAlias = "Callable[[Value], tuple[float, float]]"
+"""A function that returns the lowest and the highest value over all orders of ties."""
 
 
-def warn_of_evaluated_systems(
-    values: Sequence[Value], systems: Mapping[str, EvaluatedSystem], ties_advice: Text
-) -> None:
-    """Warn about all systems, once for each kind of warning."""
-    warn_of_inputs(values, systems, ties_advice)
-    warn_of_unreached_cutoffs({name: system.report.state for name, system in systems.items()})
+class Evaluated(NamedTuple):
+    """The systems of a call: the report of each, and what was found in the inputs."""
+
+    reports: Mapping[str, Report]
+    findings: Findings
+    convention: Convention
+    tie_ranges: Mapping[str, TieRange] | None = None  # None if the inputs are freed
+    ranks_advice: Mapping[str, Text] = {}  # how to write scores that may be ranks, by system
+    names_columns: str = "{}"  # the call that may name columns of data frames
+    within: str = ""  # of what the items of both sides were compared, if not of all users
+
+    @property
+    def report(self) -> Report:
+        """The report of the first system."""
+        return next(iter(self.reports.values()))
+
+    @property
+    def plan(self) -> Plan:
+        """The values of all systems."""
+        return plan_of_state(self.report.state)
+
+    def texts(self, describe: Callable[[Report, SystemFindings], str], *advice: str | Option) -> Text:
+        """Return what is to be said of all systems, with the advice; empty if that is nothing."""
+        systems = self.findings.systems
+        return text_of_systems({name: describe(one, systems[name]) for name, one in self.reports.items()}, *advice)
 
 
-def warn_of_inputs(values: Sequence[Value], systems: Mapping[str, EvaluatedSystem], ties_advice: Text) -> None:
-    """Warn about what the systems were given."""
-    reports = {name: system.report for name, system in systems.items()}
-    if any(system.ties or system.disjoint_keys or system.base for system in systems.values()):
-        warn_of_systems({name: system.ties for name, system in systems.items()}, *ties_advice)
-        warn_of_systems({name: system.disjoint_keys for name, system in systems.items()})
-        warn_of_systems({name: system.base for name, system in systems.items()})
-    warn_of_readings(values, systems)
-    if all(system.exclusions for system in systems.values()):  # which are the same for all
-        warn(next(iter(systems.values())).exclusions)
-    if len(systems) > 1:
-        warn_of_differing_users(values, reports, {name: system.flags for name, system in systems.items()})
-    examples = {name: system.item_without_column for name, system in systems.items() if system.is_complete}
-    if any(map(has_counts_to_warn_of, reports.values())):
-        _warn_of_counts(reports, examples)
-    warn_of_sampled_candidates(values, {name: system.candidate_rows for name, system in systems.items()})
+class Kind(NamedTuple):
+    """A kind of warning."""
+
+    name: str
+    conditions: tuple[str, ...]  # when it is given, as the page about warnings begins to say it
+    text: Callable[[Evaluated], Text]  # its words, or none
 
 
-def warn_of_readings(values: Sequence[Value], systems: Mapping[str, EvaluatedSystem]) -> None:
-    """Warn of scores that may be ranks, and of lists without an irrelevant item, whose order hardly matters."""
-    readings = {name: system.readings for name, system in systems.items()}
-    lines = next((system.ranks_advice for system in systems.values() if system.readings.may_be_ranks), ())
-    warn_of_systems({name: one.describe_ranks() for name, one in readings.items()}, *lines)
-    if not all(value.info.pairwise for value in as_plan(values).readers_of_truth):
-        warn_of_systems({name: one.describe_relevance() for name, one in readings.items()}, _RANK_ALL)
+def warn_of(evaluated: Evaluated) -> None:
+    """Give all warnings about a call; without reports, those that need none."""
+    for _, text in warnings_of(evaluated):
+        warn(*text)
 
 
-_RANK_ALL = ": rank all items for each user, or the relevant ones among sampled others, as all of these are hits; the truth comes first"
+def warnings_of(evaluated: Evaluated) -> Iterator[tuple[Kind, Text]]:
+    """Yield each warning about a call with its kind, in the order of the table."""
+    reports = evaluated.reports.values()
+    of_counts = OF_COUNTS if any(map(has_counts_to_warn_of, reports)) else ()
+    for kind in (*OF_TRUTH, *OF_INPUTS, *of_counts, *OF_LISTS) if reports else OF_TRUTH:
+        if text := kind.text(evaluated):
+            yield kind, text
 
 
-def describe_disjoint_keys(
-    report: Report, inputs: AlignedInputs, find_disjoint_items: Callable[[], DisjointItems] | None = None
-) -> str:
-    """Return a warning if truth and predictions share no user or no item, most likely because their ids differ.
-
-    `find_disjoint_items` tells that of the items, where the inputs number the items of each user for itself.
-    """
-    users = inputs.truth.user_vocabulary
-    if users is not None and (disjoint_users := _describe_disjoint_users(users, inputs)):
-        return disjoint_users
-    if not has_no_hit(report):
-        return ""
-    examples = (find_disjoint_items or partial(_disjoint_items, inputs))()
-    return describe_disjoint("item", *_SIDES, examples) if examples else ""
+# What the truth looks like.
 
 
-def _disjoint_items(inputs: AlignedInputs) -> DisjointItems:
-    """Return the first item of the truth and that of the predictions, as messages show them; none if they share any."""
-    is_keyed = inputs.truth.user_vocabulary is not None or inputs.item_vocabulary is not None
-    if has_common_item(inputs, 1 if is_keyed else FEWEST_UNKEYED_ITEMS):
+def _describe_unused_columns(evaluated: Evaluated) -> Text:
+    """Return a warning about columns that could be grades or say what happened, and are not weights or groups."""
+    used, grade, numbers, events = evaluated.findings.columns
+    if not events and not numbers:
         return ()
-    return inputs.item_text(int(inputs.truth.items[0])), first_predicted(inputs)
+    names = [*map(_describe_event, events), *map(repr, numbers)]
+    is_of_predictions = not {"score", "rank"}.isdisjoint(map(usual_role, numbers))
+    order = "; if these are the predictions, the truth comes first" if is_of_predictions else ""
+    if grade is None:
+        reason = "every item counts as relevant, because no grade column was found"
+        last: Text = (f"truth[{list(used)!r}] leaves it out",)
+    else:
+        reason = f"the rows count by {grade!r} alone"
+        last = (Option("grade", grade, evaluated.names_columns), " keeps it so")
+    lines: Text = (_rows_of_one_value(*events[0]),) if events else ()
+    if numbers:
+        lines += (Option("grade", numbers[0], evaluated.names_columns), " uses it as grades, ")
+    verb = "is" if len(names) == 1 else "are"
+    return (f"truth: {reason}, and {' and '.join(names)} {verb} not used{order}; ", *lines, *last)
 
 
-_SIDES = ("the truth", "the predictions")
-_NO_PREDICTIONS = "the predictions have no users"
+def _rows_of_one_value(name: str, *values: str) -> str:
+    if not values:
+        return "pass the rows of one value if these alone count, "
+    value = next((repr(value) for value in values if value.lower() in POSITIVE), "...")
+    return f"truth[truth[{name!r}] == {value}] in pandas has the rows of {value.replace('...', 'one value')} alone, "
 
 
-def _describe_disjoint_users(users: Snapshot, inputs: AlignedInputs) -> str:
-    """Return a warning if no user has both truth and predictions, with the first of each side."""
-    sides = inputs.truth.present, inputs.predictions.present
-    if all(present is None for present in sides):  # all users have both
-        return ""
-    in_truth, in_predictions = (np.ones(users.size, bool) if present is None else present for present in sides)
-    if (in_truth & in_predictions).any() or not in_truth.any():
-        return ""
-    if not in_predictions.any():
-        return _NO_PREDICTIONS
-    examples = users.repr_of(int(np.argmax(in_truth))), users.repr_of(int(np.argmax(in_predictions)))
-    return describe_disjoint("user", *_SIDES, examples)
+def _describe_event(event: tuple[str, ...]) -> str:
+    """Return the name of a column, with some of its values, as far as they are known."""
+    name, *values = event
+    return f"{name!r} ({', '.join(map(repr, values[:_FEW_VALUES]))})" if values else repr(name)
 
 
-def describe_disjoint_keys_of_blocks(
-    report: Report, *, is_keyed: bool, has_shared_items: bool, within: str = ""
-) -> str:
-    """Return the same text for users, keyed or not, whose predictions were read in blocks and freed.
-
-    If items of one part of the users were not looked for in the predictions of another, `within` says so.
-    """
-    if is_keyed and not _has_common_user(report):
-        counts = report.state.counts
-        return _NO_PREDICTIONS if counts.missing_lists == counts.users else describe_disjoint("user", *_SIDES)
-    return describe_disjoint("item", *_SIDES, among=within) if has_no_hit(report) and not has_shared_items else ""
+_FEW_VALUES = 4
 
 
-def has_common_item(inputs: AlignedInputs, fewest: int = 1) -> bool:
-    """Return whether an item of the truth is in any list, or one side has too few items to tell."""
-    predicted = predicted_items(inputs.predictions)
-    if isinstance(predicted, int) and inputs.predictions.item_vocabulary is None:  # numbers, of which there are counts
-        return True
-    count = predicted if isinstance(predicted, int) else len(predicted)
-    return min(count, len(inputs.truth.items)) < fewest or is_any_predicted(inputs.truth.items, inputs.predictions)
+def _describe_ratings(evaluated: Evaluated) -> Text:
+    """Return a warning if all ratings count, unless those above 0 are equal, or all at least the suggested grade."""
+    column, lowest, highest = evaluated.findings.ratings
+    if not lowest < highest < math.inf:  # infinite ratings are refused
+        return ()
+    four_fifths = highest - highest / 5  # 4 of 5, 8 of 10, 0.8 of 1; rounded up to an integer within the scale
+    whole = math.ceil(four_fifths)
+    high = whole if 1 < highest >= whole else float(f"{four_fifths:.2g}")
+    if lowest >= high:
+        return ()
+    return (
+        f"truth: every rating above 0 in the column {column!r} counts as relevant; ",
+        convention_option(evaluated.convention, min_grade=high),
+        f" counts ratings of {high} or more",
+    )
 
 
-def _has_common_user(report: Report) -> bool:
-    counts = report.state.counts
-    users_of_truth = counts.users - counts.missing_truth
-    return not users_of_truth or users_of_truth > counts.missing_lists
+# The catalogue and train.
 
 
-def has_no_hit(report: Report) -> bool:
-    """Return whether no value shows a hit."""
-    values, totals = plan_of_state(report.state), report.state.totals
-    for index in values.parts_that_show_hits:  # without the values themselves
-        if totals[index].total > 0 and not totals[index].undefined:
-            return False
-    return not any(report[value.name] > 0 for value in values if not value.info.positive_without_hits)
+def _describe_catalogue(evaluated: Evaluated) -> str:
+    use = evaluated.findings.train
+    is_warned_of = any(use.examples) and not use.has_catalogue_item
+    return describe_disjoint("item", "the catalogue", "the predictions", use.examples) if is_warned_of else ""
 
 
-def describe_item_without_column(report: Report, inputs: AlignedInputs) -> str:
-    """Return a relevant item that has no column in dense scores, as an example; empty if there is none."""
-    truth, scores = inputs.truth, inputs.predictions
-    if not report.state.counts.relevant_not_rankable or isinstance(scores, (Rankings, SparseScores)):
-        return ""
-    columns = scores.item_count
-    for position in np.flatnonzero(truth.items >= columns):
-        user = int(np.searchsorted(truth.indptr, position, side="right")) - 1
-        is_scored = scores.present is None or scores.present[user]
-        if is_scored and (truth.grades is None or _is_relevant(truth.grades[position], report.convention.min_grade)):
-            item = inputs.item_text(int(truth.items[position]))
-            beyond = f", beyond columns 0 to {columns - 1}" if columns and inputs.item_vocabulary is None else ""
-            return f" (such as item {item}{beyond})"
+def _describe_users_of_train(evaluated: Evaluated) -> str:
+    use = evaluated.findings.train
+    of, others = "train with items of the catalogue", "the truth or the predictions"
+    is_warned_of = use.without_items and not use.evaluated
+    return describe_disjoint("user", of, others, use.user_examples) if is_warned_of else ""
+
+
+def _describe_users_without_train(evaluated: Evaluated) -> str:
+    """Return a warning if users without items in train count as the best."""
+    use = evaluated.findings.train
+    count = use.without_items // len(evaluated.reports)
+    for value in evaluated.plan if count and use.evaluated else ():
+        is_of_users = value.needs.history and not value.info.of_collection
+        is_zero = value.rules["undefined"] == "zero" and "undefined" not in value.spelling
+        if is_of_users and value.info.direction == "lower" and is_zero:
+            kind = "item with features" if use.need_features else "item"
+            have = (
+                f"user has no {kind} in train and counts" if count == 1 else f"users have no {kind} in train and count"
+            )
+            return f"{count} {have} as 0, the best value, in {value.spelling}; undefined=skip leaves them out"
     return ""
 
 
-def _is_relevant(grade: float, min_grade: float | str | None) -> bool:
-    return grade > 0 if min_grade is None else min_grade == "any" or grade >= float(min_grade)
+# The order of ties.
+
+
+def _describe_ties(evaluated: Evaluated) -> Text:
+    """Return a warning if the order of ties affects many users' values, with its effect on the first value."""
+    ranges = evaluated.tie_ranges
+    texts = {
+        name: describe_ties(report, None if ranges is None else ranges[name])
+        for name, report in evaluated.reports.items()
+    }
+    return text_of_systems(texts, *(() if ranges is not None else _tie_bounds(evaluated.report)))
 
 
 _MANY_TIED_USERS = 0.01  # share of users
 _SMALLEST_SPREAD = 50  # change of a mean, in millionths; less does not show in four decimals
 
 
-def describe_ties(report: Report, tie_range: Callable[[Value], tuple[float, float]] | None) -> str:
+def describe_ties(report: Report, tie_range: TieRange | None) -> str:
     """Return a warning if the order of ties affects many users' values, with its effect on the first value."""
     values = _tied_values(report)
     if not values:
@@ -234,12 +235,121 @@ def _tied_values(report: Report) -> list[tuple[Value, int]]:
     ]
 
 
-def tie_bounds(report: Report) -> Text:
+def _tie_bounds(report: Report) -> Text:
     """Return how to compute the values under other orders of ties."""
     if any(value.info.reads_list for value, _ in _tied_values(report)[:1]):
         return ()
     lowest, highest = (convention_option(report.convention, ties=ties) for ties in ("pessimistic", "optimistic"))
     return ("; ", lowest, " and ", highest, " show the range of its mean")
+
+
+# Inputs of which nothing matches the others.
+
+
+def _describe_unmatched(evaluated: Evaluated) -> Text:
+    def describe(report: Report, found: SystemFindings) -> str:
+        disjoint = found.odd_items or describe_disjoint_keys(report, found, evaluated.within)
+        return disjoint or describe_candidate_use(found.candidates)
+
+    return evaluated.texts(describe)
+
+
+_SIDES = ("the truth", "the predictions")
+
+
+def describe_disjoint_keys(report: Report, found: SystemFindings, within: str = "") -> str:
+    """Return a warning if truth and predictions share no user or no item, most likely because their ids differ.
+
+    If items of some users were not looked for in the predictions of others, `within` says so.
+    """
+    counts = report.state.counts
+    users_of_truth = counts.users - counts.missing_truth
+    if found.has_user_keys and 0 < users_of_truth <= counts.missing_lists:
+        if counts.missing_lists == counts.users:
+            return "the predictions have no users"
+        return describe_disjoint("user", *_SIDES, found.first_users)
+    fewest = FEWEST_UNKEYED_ITEMS if found.lacks_keys else 1
+    if found.shares_item or min(found.truth_items, found.list_items) < fewest or not has_no_hit(report):
+        return ""
+    return describe_disjoint("item", *_SIDES, found.first_items, among=within)
+
+
+def describe_candidate_use(use: CandidateUse, others: str = "the predictions") -> str:
+    """Return a warning if no candidate is in these others, most likely because ids differ; or empty."""
+    if use.has_candidates or not use.is_emptied:
+        return ""
+    return describe_disjoint("item", "candidates", others, use.examples)
+
+
+def _describe_base_use(report: Report, found: SystemFindings) -> str:
+    """Return a warning if users have no base predictions, or these recommend no item of any list."""
+    values, use = plan_of_state(report.state).readers_of_base, found.base
+    if not values or not use.users:
+        return ""
+    if use.users_without_base == use.users:
+        return describe_disjoint("user", ARGUMENT, "the predictions", use.user_examples)
+    if is_all_unexpected(report) and use.items >= (1 if use.is_keyed else FEWEST_UNKEYED_ITEMS):
+        among = f" down to the cutoff of {values[-1].spelling}"
+        return describe_disjoint("item", ARGUMENT, "the predictions", use.item_examples, among=among)
+    if use.users_without_base:
+        count = use.users_without_base
+        have, its = ("user has", "its list") if count == 1 else ("users have", "their lists")
+        return f"{count} {have} predictions and no base predictions: every item of {its} is unexpected"
+    return ""
+
+
+def _describe_exclusions(evaluated: Evaluated) -> str:
+    """Return a warning if nothing is excluded from any system."""
+    texts = [describe_exclusion_use(found.exclusions) for found in evaluated.findings.systems.values()]
+    return texts[0] if all(texts) else ""
+
+
+def describe_exclusion_use(use: ExclusionUse, others: str = "the truth or the predictions") -> str:
+    """Return a warning if nothing is excluded from these others, most likely because ids differ; or empty."""
+    if use.has_any and not use.has_users:
+        return describe_disjoint("user", "exclude", others, use.user_examples)
+    is_warned_of = use.differs and not use.has_match
+    return describe_disjoint("item", "exclude", others, use.item_examples) if is_warned_of else ""
+
+
+# What scores and candidates may be.
+
+
+def _describe_ranks(evaluated: Evaluated) -> Text:
+    systems = evaluated.findings.systems
+    name = next((name for name in evaluated.reports if systems[name].readings.may_be_ranks), None)
+    if name is None:
+        return ()
+    lines = evaluated.ranks_advice.get(name) or lines_of_ranks(ClassifiedValue(None, None), {})
+    return evaluated.texts(lambda _, found: found.readings.describe_ranks(), *lines)
+
+
+_RANK_ALL = ": rank all items for each user, or the relevant ones among sampled others, as all of these are hits; the truth comes first"
+
+
+_SCORE_ALL = ", and may order systems otherwise; score all items"
+FEWEST_USERS = 20
+
+
+def _describe_samples(rows: CandidateRows) -> str:
+    has_equal_sizes = rows.fewest == rows.most
+    if (
+        rows.are_no_samples
+        or rows.users < FEWEST_USERS
+        or rows.column != rows.last_column
+        or not (has_equal_sizes or rows.fewest_irrelevant == rows.most_irrelevant)
+        or rows.most_irrelevant > MOST_IRRELEVANT
+        or rows.items < 2 * rows.most
+        or 2 * rows.distinct <= rows.compared
+    ):
+        return ""
+    what = f"{rows.most} candidates" if has_equal_sizes else f"{rows.most_irrelevant} irrelevant candidates"
+    if rows.column >= 0:
+        what = f"{rows.most} scores and the relevant item in column {rows.column}"
+    return f"every user has {what}, which look like sampled negatives: the values are not those of all items"
+
+
+# Counts that make values misleading.
 
 
 def has_counts_to_warn_of(report: Report) -> bool:
@@ -258,78 +368,50 @@ def has_counts_to_warn_of(report: Report) -> bool:
 _USERS = attrgetter("users")
 
 
-def _warn_of_counts(reports: Mapping[str, Report], examples: Mapping[str, str]) -> None:
-    """Warn of counts that make a system's values misleading.
-
-    The examples are of items without a column, by each system that gives all items. If a system gives only its best
-    items, as is usual in long format, missing items are no reason to warn.
-    """
-    warn_of_systems({system: _describe_values_without_users(report) for system, report in reports.items()})
-    plans = [plan_of_state(report.state) for report in reports.values()]
-    if any(values.walks_lists or values.of_collections for values in plans):
-        warn_of_systems({system: _describe_empty_lists_at_best(report) for system, report in reports.items()})
-        warn_of_systems({system: _describe_groups_left_out(report) for system, report in reports.items()})
-        warn_of_systems({system: _describe_groups_of_nothing(report) for system, report in reports.items()})
-    warn_of_systems({system: describe_undefined(report.state) for system, report in reports.items()})
-    warn_of_systems({system: describe_values_without_weight(report) for system, report in reports.items()})
-    gaps = _describe_count(reports, "rank_gaps", "user has ranks with gaps", "users have ranks with gaps")
-    if any(gaps.values()):
-        keep_gaps = convention_option(next(iter(reports.values())).convention, rank_gaps="keep")
-        closed = ", which are closed: only the order counts; "
-        warn_of_systems(gaps, closed, keep_gaps, " keeps each item at its rank")
-    excluded = _describe_count(
-        reports,
-        "relevant_excluded",
-        "relevant item is in exclude and counts as a miss",
-        "relevant items are in exclude and count as misses",
-    )
-    warn_of_systems(excluded)
-    complete_reports = {system: reports[system] for system in examples}
-    have_candidates = any(report.state.counts.candidates is not None for report in complete_reports.values())
-    not_rankable = _describe_count(
-        complete_reports,
-        "relevant_not_rankable",
-        f"relevant item has no column in the scores{', is not among the candidates' if have_candidates else ''}, "
-        "or is dropped for a score of -inf or NaN, and counts as a miss",
-        f"relevant items have no column in the scores{', are not among the candidates' if have_candidates else ''}, "
-        "or are dropped for a score of -inf or NaN, and count as misses",
-    )
-    warn_of_systems(
-        {system: not_rankable[system] + examples[system] if not_rankable.get(system) else "" for system in reports}
-    )
-
-
-def _describe_count(reports: Mapping[str, Report], name: str, one: str, many: str) -> dict[str, str]:
-    """Return each system's count with a text for one and a text for several; empty for 0."""
-    counts = {system: getattr(report.state.counts, name) for system, report in reports.items()}
-    return {system: f"{count} {one if count == 1 else many}" if count else "" for system, count in counts.items()}
-
-
 def _describe_values_without_users(report: Report) -> str:
     names = [name for name, users in report.counts["evaluated"].items() if users == 0]
     return f"no user was evaluated for {', '.join(names)}: NaN{_reason_of_no_users(report)}" if names else ""
 
 
-def warn_of_item_use(values: Sequence[Value], use: ItemUse, systems: int) -> None:
-    """Warn if the catalogue has no item of the lists, train no user, or if users without items in train count as the best."""
-    if any(use.examples) and not use.has_catalogue_item:
-        warn(describe_disjoint("item", "the catalogue", "the predictions", use.examples))
-    if not use.evaluated:
-        if use.without_items:
-            of, others = "train with items of the catalogue", "the truth or the predictions"
-            warn(describe_disjoint("user", of, others, use.user_examples))
-        return
-    count = use.without_items // systems
-    for value in values:
-        is_of_users = value.needs.history and not value.info.of_collection
-        is_zero = value.rules["undefined"] == "zero" and "undefined" not in value.spelling
-        if count and is_of_users and value.info.direction == "lower" and is_zero:
-            kind = "item with features" if use.need_features else "item"
-            have = (
-                f"user has no {kind} in train and counts" if count == 1 else f"users have no {kind} in train and count"
-            )
-            warn(f"{count} {have} as 0, the best value, in {value.spelling}; undefined=skip leaves them out")
-            return
+def _describe_rank_gaps(evaluated: Evaluated) -> Text:
+    if not any(report.state.counts.rank_gaps for report in evaluated.reports.values()):
+        return ()
+    keep_gaps = convention_option(evaluated.convention, rank_gaps="keep")
+    advice = (", which are closed: only the order counts; ", keep_gaps, " keeps each item at its rank")
+    return evaluated.texts(
+        lambda report, _: _count(report, "rank_gaps", "user has ranks with gaps", "users have ranks with gaps"), *advice
+    )
+
+
+def _describe_not_rankable(evaluated: Evaluated) -> Text:
+    """Return a warning about relevant items without a column, of systems that give all items.
+
+    If a system gives only its best items, as is usual in long format, missing items are no reason to warn.
+    """
+    systems = evaluated.findings.systems
+    complete = [report for name, report in evaluated.reports.items() if not systems[name].is_partial]
+    have_candidates = any(report.state.counts.candidates is not None for report in complete)
+    one, many = (f", {be} not among the candidates" if have_candidates else "" for be in ("is", "are"))
+    of_one = f"relevant item has no column in the scores{one}, or is dropped for a score of -inf or NaN, and counts as a miss"
+    of_many = f"relevant items have no column in the scores{many}, or are dropped for a score of -inf or NaN, and count as misses"
+
+    def describe(report: Report, found: SystemFindings) -> str:
+        text = "" if found.is_partial else _count(report, "relevant_not_rankable", of_one, of_many)
+        return text + found.item_without_column if text else ""
+
+    return evaluated.texts(describe)
+
+
+_EXCLUDED = (
+    "relevant item is in exclude and counts as a miss",
+    "relevant items are in exclude and count as misses",
+)
+
+
+def _count(report: Report, name: str, one: str, many: str) -> str:
+    """Return a count with a text for one or for several; empty for 0."""
+    count = getattr(report.state.counts, name)
+    return f"{count} {one if count == 1 else many}" if count else ""
 
 
 def _describe_groups_left_out(report: Report) -> str:
@@ -419,3 +501,134 @@ def _weightless_values(report: Report) -> list[str]:
     totals, indices = report.state.totals, part_indices(plan_of_state(report.state))
     parts = {name: [totals[i] for i in row] for name, row in zip(report, indices, strict=True)}
     return [name for name, sums in parts.items() if any(part.users and not part.weight for part in sums)]
+
+
+def _one(describe: Callable[[Evaluated], str]) -> Callable[[Evaluated], Text]:
+    """Return a function that makes one text of what holds of a call."""
+
+    def text(evaluated: Evaluated) -> Text:
+        message = describe(evaluated)
+        return (message,) if message else ()
+
+    return text
+
+
+def _each(describe: Callable[[Report, SystemFindings], str], *advice: str) -> Callable[[Evaluated], Text]:
+    """Return a function that makes one text of what holds of systems."""
+    return lambda evaluated: evaluated.texts(describe, *advice)
+
+
+def _each_of_values(describe: Callable[[Report, SystemFindings], str], advice: str) -> Callable[[Evaluated], Text]:
+    """Return the same for what matters to values of whole lists, but not to those of pairs of items."""
+
+    def text(evaluated: Evaluated) -> Text:
+        are_pairwise = all(value.info.pairwise for value in evaluated.plan.readers_of_truth)
+        return () if are_pairwise else evaluated.texts(describe, advice)
+
+    return text
+
+
+def _each_report(describe: Callable[[Report], str]) -> Callable[[Evaluated], Text]:
+    """Return the same for what reports show."""
+    return lambda evaluated: evaluated.texts(lambda report, _: describe(report))
+
+
+def _each_state(describe: Callable[[State], str]) -> Callable[[Evaluated], Text]:
+    """Return the same for what states show."""
+    return _each_report(lambda report: describe(report.state))
+
+
+OF_TRUTH = (
+    Kind(
+        "items of parts",
+        ("scores of each list are 1 to n, as ranks would be",),
+        _one(lambda call: call.findings.pairs[0]),
+    ),
+    Kind("pairs", ("each pair of strings is read as one user's list",), _one(lambda call: call.findings.pairs[1])),
+    Kind(
+        "unused columns",
+        (
+            "every item counts as relevant, and columns of numbers",
+            "the rows count by a column of grades alone, and a column of what happened is not used",
+        ),
+        _describe_unused_columns,
+    ),
+    Kind("ratings", ("every rating above 0 counts as relevant",), _describe_ratings),
+)
+"""Those that need no report."""
+
+OF_INPUTS = (
+    Kind("catalogue", ("no item of the catalogue is in the predictions",), _one(_describe_catalogue)),
+    Kind("train", ("no user of train with items of the catalogue is in",), _one(_describe_users_of_train)),
+    Kind("users without train", ("users without an item in train count as 0",), _one(_describe_users_without_train)),
+    Kind("ties", ("the order of ties changes a value",), _describe_ties),
+    Kind(
+        "unmatched",
+        (
+            "the predictions have no users",
+            "no user of the truth is in the predictions",
+            "no item of the truth is in the predictions",
+            "no item of `candidates` is in the predictions",
+            "an item of the truth or of `exclude` is a text with several parts",
+            "an item of the truth and of the predictions is `nan`",
+        ),
+        _describe_unmatched,
+    ),
+    Kind(
+        "base predictions",
+        ("users with predictions have no base predictions", "no item of `base_predictions` is in the predictions"),
+        _each(_describe_base_use),
+    ),
+    Kind("ranks", ("scores of each list are 1 to n, as ranks would be",), _describe_ranks),
+    Kind(
+        "test items alone",
+        ("all items of the lists of 10 or more users are relevant",),
+        _each_of_values(lambda _, found: found.readings.describe_relevance(), _RANK_ALL),
+    ),
+    Kind(
+        "exclusions",
+        ("no user of `exclude` is in the truth", "no item of `exclude` is in the truth"),
+        _one(_describe_exclusions),
+    ),
+    Kind(
+        "coverage",
+        ("systems cover different users",),
+        _one(lambda call: describe_differing_users(call.reports, call.findings)[0]),
+    ),
+    Kind(
+        "means",
+        ("systems cover different users",),
+        _one(lambda call: describe_differing_users(call.reports, call.findings)[1]),
+    ),
+)
+
+OF_COUNTS = (
+    Kind("no users", ("no user was evaluated for a metric",), _each_report(_describe_values_without_users)),
+    Kind(
+        "empty lists", ("users without items in their lists count as 0",), _each_report(_describe_empty_lists_at_best)
+    ),
+    Kind("groups left out", ("groups have no value of a metric",), _each_report(_describe_groups_left_out)),
+    Kind("groups of nothing", ("groups have no value of a metric",), _each_report(_describe_groups_of_nothing)),
+    Kind("0 / 0", ("a metric is 0 / 0 for users and counts as 0",), _each_state(describe_undefined)),
+    Kind("weights", ("all weights are 0 for a metric",), _each_report(describe_values_without_weight)),
+    Kind("rank gaps", ("users have ranks with gaps, which are closed",), _describe_rank_gaps),
+    Kind(
+        "excluded items",
+        ("relevant items are in `exclude`",),
+        _each_report(lambda report: _count(report, "relevant_excluded", *_EXCLUDED)),
+    ),
+    Kind("no column", ("relevant items have no column in the scores",), _describe_not_rankable),
+)
+"""Those that are never given where no report `has_counts_to_warn_of`."""
+
+OF_LISTS = (
+    Kind(
+        "sampled candidates",
+        ("candidates look like sampled negatives",),
+        _each_of_values(lambda _, found: _describe_samples(found.candidate_rows), _SCORE_ALL),
+    ),
+    Kind("cutoffs", ("no list is longer than n",), _each_state(describe_unreached_cutoffs)),
+)
+
+WARNINGS = (*OF_TRUTH, *OF_INPUTS, *OF_COUNTS, *OF_LISTS)
+"""All kinds, in the order in which they are given."""

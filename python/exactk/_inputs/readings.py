@@ -145,27 +145,6 @@ class Readings(NamedTuple):
     items: int = 0  # their items
     uncut: int = 0  # inputs whose lists have scores or several lengths: they are not the best k of a perfect search
 
-    def plus(self, other: Readings) -> Readings:
-        """Return the numbers of both sets of users."""
-        return Readings(*map(add, self, other))
-
-    def with_inputs(self, inputs: AlignedInputs, min_grade: float | str | None) -> Readings:
-        """Return the numbers of these users and of those of the inputs."""
-        predictions, readings = inputs.predictions, self
-        if isinstance(predictions, Scores):
-            if not self.irrelevant:
-                readings = self.plus(_relevance_of_columns(inputs.truth, predictions.item_count, min_grade))
-            return readings.plus(_ranks_of_matrix(predictions.values)) if not readings.no_ranks else readings
-        lists = predictions.lists if isinstance(predictions, SparseScores) else predictions
-        if not isinstance(lists, Rankings) or not len(lists.items):
-            return self
-        if not self.irrelevant:
-            further = _relevance(inputs.truth, lists, min_grade, has_scores=lists is not predictions)
-            readings = further if self is NO_READINGS else self.plus(further)
-        if isinstance(predictions, SparseScores) and not self.no_ranks:
-            readings = readings.plus(_ranks(predictions.indptr, predictions.scores))
-        return readings
-
     @property
     def may_be_ranks(self) -> bool:
         """Whether all scores are what ranks would be, and too many for chance."""
@@ -188,6 +167,25 @@ class Readings(NamedTuple):
 
 
 NO_READINGS, _IRRELEVANT, _NO_RANKS = Readings(), Readings(irrelevant=1), Readings(no_ranks=1)
+
+
+def find_readings(inputs: AlignedInputs, min_grade: float | str | None, earlier: Readings = NO_READINGS) -> Readings:
+    """Return the numbers of these users; what `earlier` ones of the call rule out is not looked at."""
+    predictions, of_relevance, of_ranks = inputs.predictions, NO_READINGS, NO_READINGS
+    if isinstance(predictions, Scores):
+        if not earlier.irrelevant:
+            of_relevance = _relevance_of_columns(inputs.truth, predictions.item_count, min_grade)
+        if not earlier.no_ranks:
+            of_ranks = _ranks_of_matrix(predictions.values)
+        return Readings(*map(add, of_relevance, of_ranks))
+    lists = predictions.lists if isinstance(predictions, SparseScores) else predictions
+    if not isinstance(lists, Rankings) or not len(lists.items):
+        return NO_READINGS
+    if not earlier.irrelevant:
+        of_relevance = _relevance(inputs.truth, lists, min_grade, has_scores=lists is not predictions)
+    if not isinstance(predictions, SparseScores) or earlier.no_ranks:
+        return of_relevance
+    return Readings(*map(add, of_relevance, _ranks(predictions.indptr, predictions.scores)))
 
 
 def _ranks(indptr: NDArray[np.integer[Any]], scores: NDArray[Any]) -> Readings:

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from exactk._inputs.keys.disjoint_keys import NO_EXAMPLES, either
 from exactk._inputs.keys.vocabulary import KIND_HINT, vocabulary_of_labels
 from exactk._runtime.errors import input_error, type_error
 
@@ -19,41 +17,6 @@ if TYPE_CHECKING:
     from exactk._inputs.model.item_table import Histories, UserHistories
 
 _NAME = "train"
-
-
-@dataclass
-class ItemUse:
-    """How many users of an evaluation, who may come in pieces, have items of the catalogue in train, and in their lists.
-
-    If items without features are skipped, only items with features count.
-    """
-
-    evaluated: int = 0
-    without_items: int = 0
-    need_features: bool = False
-    has_catalogue_item: bool = False  # any list
-    examples: tuple[str, str] = NO_EXAMPLES  # of the catalogue, and of lists without any of its items
-    user_examples: tuple[str, str] = NO_EXAMPLES  # a user of train, and one of the call, where none is in both
-
-    def add_users(self, users: UserHistories, have_features: NDArray[np.bool_] | None) -> None:
-        """Add some users of the evaluation; the flags are of rows of train that count, None for those with items."""
-        self.need_features = have_features is not None
-        rows, indptr = users.rows[users.rows >= 0], users.histories.indptr
-        counts = indptr[rows] < indptr[rows + 1] if have_features is None else have_features[rows]
-        with_items = int(counts.sum())
-        self.evaluated += with_items
-        self.without_items += len(users.rows) - with_items
-
-    def plus(self, other: ItemUse) -> ItemUse:
-        """Return the numbers of both sets of users."""
-        return ItemUse(
-            self.evaluated + other.evaluated,
-            self.without_items + other.without_items,
-            self.need_features or other.need_features,
-            self.has_catalogue_item or other.has_catalogue_item,
-            either(self.examples, other.examples),
-            either(self.user_examples, other.user_examples),
-        )
 
 
 def rows_by_code(histories: Histories, users: Vocabulary) -> NDArray[np.int64]:

@@ -9,21 +9,28 @@ from exactk._runtime.errors import warn
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from exactk._runtime.faults import Option
+    from exactk._runtime.faults import Option, Text
 
 
 def warn_of_systems(findings: Mapping[str, str], *advice: str | Option) -> None:
-    """Warn once of the systems' non-empty messages; a single report has an empty name.
+    """Warn once of the systems' non-empty messages; a single report has an empty name."""
+    if text := text_of_systems(findings, *advice):
+        warn(*text)
+
+
+def text_of_systems(findings: Mapping[str, str], *advice: str | Option) -> Text:
+    """Return the warning about the systems' non-empty messages; empty if all are.
 
     The advice, which is the same for all systems, ends the warning.
     """
+    if not any(findings.values()):
+        return ()
     systems: dict[str, list[str]] = {}
     for system, finding in findings.items():
         if finding:
             systems.setdefault(finding, []).append(system)
-    if systems:
-        texts = [_name_systems(names, len(findings)) + finding for finding, names in systems.items()]
-        warn("; ".join(texts), *advice)
+    texts = [_name_systems(names, len(findings)) + finding for finding, names in systems.items()]
+    return ("; ".join(texts), *advice)
 
 
 def _name_systems(systems: Sequence[str], count: int) -> str:

@@ -16,10 +16,11 @@ if TYPE_CHECKING:
 
 def warn_of_unreached_cutoffs(states: Mapping[str, State]) -> None:
     """Warn if a system's longest list ends above a cutoff."""
-    warn_of_systems({system: _message(state) for system, state in states.items()})
+    warn_of_systems({system: describe_unreached_cutoffs(state) for system, state in states.items()})
 
 
-def _message(state: State) -> str:
+def describe_unreached_cutoffs(state: State) -> str:
+    """Return a warning if the longest list ends above a cutoff; or empty."""
     longest, plan = state.counts.longest_list, plan_of_state(state)
     # How long lists are is what metrics of the lists alone measure; other counts report that all lists are empty.
     if not longest or plan.last_cutoff_of_truth <= longest:

@@ -10,8 +10,9 @@ from exactk._engine.comparisons import check_test
 from exactk._engine.core import core_engine, core_paired_engine
 from exactk._engine.metric_inputs import check_base_is_not_read
 from exactk._engine.pairs import Pairing
-from exactk._engine.pipeline import Call, align_systems, prepare_call
+from exactk._engine.pipeline import Call, align_systems, find_in_truth, prepare_call
 from exactk._engine.systems import ONE_SYSTEM, SEVERAL_SYSTEMS, in_system
+from exactk._engine.warnings import Evaluated, warn_of
 from exactk._inputs.items import Items
 from exactk._inputs.keys.column_roles import Columns, user_columns
 from exactk._inputs.registry import classify
@@ -170,7 +171,9 @@ def plan_shards(
     _check_order(convention, values, sides, columns)
     shard_plan = ShardPlan(metrics, convention, columns, sides, of_truth, table, threads, comparison)
     empty = [side.schema.empty_table() for side in sides]
-    align_systems(shard_plan.call(empty))  # raises and warns as for frames of these columns
+    call = shard_plan.call(empty)
+    align_systems(call)  # raises as for frames of these columns
+    warn_of(Evaluated({}, find_in_truth(call), convention))
     split = [split_structs(one, side.argument, columns) for side, one in zip(sides, empty, strict=True)]
     check_kinds(sides, split, columns)
     return shard_plan

@@ -6,18 +6,20 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from exactk._engine.column_warnings import RatingScale, rating_column
-from exactk._engine.pipeline import solve_systems
+from exactk._engine.pipeline import evaluate_systems
+from exactk._inputs.keys.disjoint_keys import NO_EXAMPLES
+from exactk._inputs.model.rows import TruthColumns
 from exactk._plan.hints import with_complete_hint
 from exactk._report.comparison_state import ComparisonState
 from exactk._runtime import optional
 from exactk._runtime.errors import ExactkError, input_error, without_warnings
-from exactk._sharded.results import Bucket, Facts, SystemFacts, error_to_json, state_to_bytes
+from exactk._sharded.results import Bucket, error_to_json, findings_to_json, state_to_bytes
 from exactk._sharded.sides import tables_of_batches
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+    from exactk._engine.findings import Findings
     from exactk._engine.pipeline import Call
     from exactk._report.paired_sums import PairedState
     from exactk._report.report import Report
@@ -64,14 +66,14 @@ def _bucket_of(shard_plan: ShardPlan, evaluated: EvaluatedTables) -> Bucket:
     if shard_plan.comparison is not None:
         state = ComparisonState(states, shard_plan.comparison, evaluated.paired)
     assert state is not None  # noqa: S101 - the only system has no name
-    return Bucket(state_to_bytes(state), evaluated.facts.to_json(), None)
+    return Bucket(state_to_bytes(state), findings_to_json(evaluated.findings), None)
 
 
 class EvaluatedTables(NamedTuple):
     """The reports of all systems, what warnings need to know, and the sums over pairs of systems."""
 
-    reports: dict[str, Report]
-    facts: Facts
+    reports: Mapping[str, Report]
+    findings: Findings
     paired: PairedState | None
 
 
@@ -83,25 +85,13 @@ def evaluate_tables(
         call = shard_plan.call(tables, per_user=per_user)
         _check_repeated_truth(call)
         try:
-            solved = list(solve_systems(call))
+            reports, findings, *_ = evaluate_systems(call, finds_odd_items=False)
         except ExactkError as error:
             raise with_complete_hint(error, shard_plan.convention, call.evaluation.values) from error.__cause__
-    facts = Facts(
-        {one.name: SystemFacts.of_solved(call, one) for one in solved},
-        None if call.evaluation.items is None else call.evaluation.item_use,
-        _ratings(call),
-        rows,
-    )
-    pairing, reports = call.evaluation.pairing, {one.name: one.report for one in solved}
-    return EvaluatedTables(
-        {name: reports[name] for name in call.systems}, facts, None if pairing is None else pairing.state
-    )
-
-
-def _ratings(call: Call) -> RatingScale:
-    if call.truth_rows is None or rating_column(call.truth_rows, call.evaluation.values) is None:
-        return RatingScale()
-    return RatingScale().add(call.truth_rows.grades)
+    # The plan has warned of columns, and has names for what the engine's frames are.
+    findings = findings._replace(columns=TruthColumns(), pairs=NO_EXAMPLES, rows=rows)
+    pairing = call.evaluation.pairing
+    return EvaluatedTables(reports, findings, None if pairing is None else pairing.state)
 
 
 def _check_repeated_truth(call: Call) -> None:
