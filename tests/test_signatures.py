@@ -212,6 +212,7 @@ FOREIGN: list[tuple[str, Any, str, str]] = [
     ("n_jobs", 2, "threads", "did you mean 'threads'?"),
     ("relevance_threshold", 4, "convention", "convention={'min_grade': 4}"),
     ("min_grade", 4, "convention", "convention={'min_grade': 4}"),
+    ("random_state", 4, "seed", "did you mean 'seed'?"),
     ("scores", 4, "score", "did you mean 'score'?"),
 ]
 CALLS: dict[str, Callable[..., Any]] = {

@@ -287,6 +287,7 @@ _OF_OTHERS = (
     ("exclude", "did you mean 'exclude'?", "train seen exclude_seen filter_already_liked_items"),
     ("groups", "did you mean 'groups'?", "by group_by"),
     ("seed", "did you mean 'seed'?", "random_state"),
+    ("metrics", "exactk.compare(truth, systems, metrics, seed={value!r}) has random numbers", "random_state"),
 )
 """What functions that take an option say of those of other libraries."""
 
@@ -300,25 +301,20 @@ _OTHER_FUNCTIONS = {
 
 def _way_on(name: str, value: object, function: str, takes: Collection[str]) -> str:
     """Return what to write instead of an option that a function does not take."""
-    metric = "overlap" if "one" in takes else "ndcg"
-    hints = [
-        hint.format(metric=metric, value=value)
-        for option, hint, names in _OF_OTHERS
-        if option in takes and name in names.split()
-    ]
+    for option, hint, names in _OF_OTHERS:
+        if option in takes and name in names.split():
+            return hint.format(metric="overlap" if "one" in takes else "ndcg", value=value)
     if name in FIELDS and "convention" in takes:
-        hints = [f"convention={{{name!r}: {value!r}}}"]
-    elsewhere = [
-        f"{other} takes it"
-        for other, kind in _OTHER_FUNCTIONS.items()
-        if name in kind.__annotations__ and other.startswith("Evaluator") == function.startswith("Evaluator")
-    ]
-    return next(iter([*hints, *elsewhere]), "") or did_you_mean(name, takes)
+        return f"convention={{{name!r}: {value!r}}}"
+    for other, kind in _OTHER_FUNCTIONS.items():
+        if name in kind.__annotations__ and other.startswith("Evaluator") == function.startswith("Evaluator"):
+            return f"{other} takes it"
+    return did_you_mean(name, takes)
 
 
 def check_names(options: Mapping[str, Any], function: Callable[..., object], name: str = "") -> None:
     """Raise TypeError, as Python would for the function, for an option that it does not take."""
-    takes = signature(function).parameters
+    takes = signature(function).parameters if options else {}
     for option in options:
         if option not in takes:
             shown = name or function.__qualname__

@@ -108,7 +108,7 @@ class Inputs(NamedTuple):
 
         truth = schema_of(self.truth, "truth")
         systems = {name: schema_of(frame, "predictions") for name, frame in self.systems.items()}
-        return Schemas(truth, systems, *map(of_argument, ("exclude", "weights", "groups")))
+        return Schemas(truth, systems, *map(of_argument, self._fields[2:]))
 
     def of_sides(self, shard_plan: ShardPlan) -> list[Any]:
         """Return the frame of each side of the plan."""
