@@ -20,17 +20,9 @@ class _Entry(NamedTuple):
 
 
 _ORDER = (
-    "Parameters",
-    "Attributes",
-    "Returns",
-    "Yields",
-    "Raises",
-    "Warns",
-    "See Also",
-    "Notes",
-    "References",
-    "Examples",
-)
+    "Parameters", "Attributes", "Returns", "Yields", "Raises", "Warns", "See Also", "Notes", "References", "Examples",
+)  # fmt: skip
+"""Of sections, after numpydoc."""
 
 
 def with_parameters(
@@ -49,10 +41,7 @@ def with_parameters(
         elsewhere = {**_described(source), **elsewhere}
     for source in sources_of_values:
         of_source = _sections(source)[1]
-        sections = {
-            **{title: of_source[title] for title in ("Returns", "References") if title in of_source},
-            **sections,
-        }
+        sections = {title: of_source[title] for title in ("Returns", "References") if title in of_source} | sections
     entries: dict[str, str] = {}
     for name in names:
         entry, described = here.get(name), elsewhere.get(name)
@@ -62,8 +51,8 @@ def with_parameters(
             alike = [one for one in described.names if one in names and here.get(one) is entry]
             more = f"\n{entry.text}" if entry else ""
             entries[alike[0]] = f"{', '.join(alike)} : {described.kind}\n{described.text}{more}"
-    sections["Parameters"] = "\n".join(["Parameters\n----------", *entries.values()])
-    return "\n\n".join([summary, *(sections[title] for title in _ORDER if title in sections)])
+    sections = {**sections, "Parameters": "\n".join(["Parameters\n----------", *entries.values()])}
+    return "\n\n".join([summary, *(sections[title] for title in sorted(sections, key=_ORDER.index))])
 
 
 @cache
@@ -72,6 +61,7 @@ def _described(text: str) -> dict[str, _Entry]:
     return _entries(_sections(text)[1].get("Parameters", ""))
 
 
+@cache
 def _sections(text: str) -> tuple[str, dict[str, str]]:
     """Return what comes before all sections, and each section by its title."""
     summary, *sections = re.split(r"\n\n(?=\S.*\n---)", cleandoc(text))
