@@ -8,13 +8,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from operator import add, or_
+from operator import add, attrgetter, or_
 from types import MappingProxyType
-from typing import Any, NamedTuple, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeVar
 
 from exactk._inputs.keys.disjoint_keys import NO_EXAMPLES, either
+from exactk._inputs.list_readings import Readings
 from exactk._inputs.model.rows import TruthColumns
-from exactk._inputs.readings import Readings
+from exactk._report.state import plan_of_state
+
+if TYPE_CHECKING:
+    from exactk._report.report import Report
 
 Record = TypeVar("Record", bound="tuple[Any, ...]")
 Adding: TypeAlias = "Callable[[Any, Any], Any]"
@@ -241,3 +245,31 @@ def from_plain(default: Any, plain: Any) -> Any:  # noqa: ANN401 - of any record
     if not (is_alike or (default is None and isinstance(plain, (str, type(None))))):
         raise TypeError(plain)
     return plain
+
+
+# What a report shows of its inputs.
+
+
+def has_no_hit(report: Report) -> bool:
+    """Return whether no value shows a hit."""
+    values, totals = plan_of_state(report.state), report.state.totals
+    for index in values.parts_that_show_hits:  # without the values themselves
+        if totals[index].total > 0 and not totals[index].undefined:
+            return False
+    return not any(report[value.name] > 0 for value in values if not value.info.positive_without_hits)
+
+
+def has_counts_to_warn_of(report: Report) -> bool:
+    """Return whether there may be a warning about counts; most often there is none."""
+    state, plan = report.state, plan_of_state(report.state)
+    counts = state.counts
+    return (
+        state.weighted
+        or plan.walks_lists
+        or plan.of_collections
+        or not all(map(_USERS, state.totals))
+        or bool(counts.undefined or counts.rank_gaps or counts.relevant_excluded or counts.relevant_not_rankable)
+    )
+
+
+_USERS = attrgetter("users")

@@ -17,16 +17,18 @@ from exactk._engine.findings import (
     ExclusionUse,
     Ratings,
     SystemFindings,
+    has_no_hit,
 )
 from exactk._inputs.candidate_lists import candidates_of_users, merge_restrictions, restrict_lists, restricted_rows
 from exactk._inputs.keys.column_roles import names_ratings
 from exactk._inputs.keys.columns import MISSING_TEXTS, NumberColumn
 from exactk._inputs.keys.disjoint_keys import NO_EXAMPLES, examples_of_differing_ids
 from exactk._inputs.keys.vocabulary import Vocabulary
+from exactk._inputs.list_readings import find_readings, relevant_items
 from exactk._inputs.model.lists import Rankings
 from exactk._inputs.model.rows import Rows, reindex
 from exactk._inputs.model.scores import Scores, SparseScores
-from exactk._inputs.readings import describe_items_of_parts, find_readings, relevant_items, users_with_items
+from exactk._inputs.readings import describe_items_of_parts, users_with_items
 from exactk._inputs.registry import LIST, MAPPING, SERIES
 from exactk._inputs.ways_on import each_row, split
 from exactk._plan.metric_strings import as_plan
@@ -131,15 +133,6 @@ def _first_user(inputs: AlignedInputs, present: NDArray[np.bool_] | None) -> str
         return inputs.user_text(0)
     row = int(np.argmax(present))
     return inputs.user_text(row) if present[row] else ""
-
-
-def has_no_hit(report: Report) -> bool:
-    """Return whether no value shows a hit."""
-    values, totals = plan_of_state(report.state), report.state.totals
-    for index in values.parts_that_show_hits:  # without the values themselves
-        if totals[index].total > 0 and not totals[index].undefined:
-            return False
-    return not any(report[value.name] > 0 for value in values if not value.info.positive_without_hits)
 
 
 # Items of both sides.

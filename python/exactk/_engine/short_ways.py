@@ -12,15 +12,11 @@ from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from exactk._engine.core import core_engine
-from exactk._engine.findings import Findings
-from exactk._engine.inspection import find_in_system, has_no_hit
+from exactk._engine.findings import Findings, has_counts_to_warn_of, has_no_hit
 from exactk._engine.outcomes import evaluate_plainly, tie_range
 from exactk._engine.problem import KeyedTruth
-from exactk._engine.warnings import Evaluated, has_counts_to_warn_of, warn_of
-from exactk._inputs.matched_mappings import match_mappings
+from exactk._inputs.list_readings import find_readings
 from exactk._inputs.model.lists import Rankings
-from exactk._inputs.readings import find_readings, lines_of_ranks
-from exactk._inputs.registry import MAPPING, ClassifiedValue
 from exactk._inputs.small_inputs import small_inputs
 from exactk._plan.conventions import as_convention
 from exactk._plan.metric_strings import plan
@@ -72,6 +68,7 @@ def _inputs_of(truth: object, predictions: object, num_threads: int) -> _ShortIn
     inputs = small_inputs(truth, predictions)
     if inputs is not None:
         return _ShortInputs(inputs, KeyedTruth(inputs.truth, None, None))
+    from exactk._inputs.matched_mappings import match_mappings
 
     matched = match_mappings(truth, predictions, num_threads)
     if matched is None:
@@ -80,13 +77,17 @@ def _inputs_of(truth: object, predictions: object, num_threads: int) -> _ShortIn
 
 
 def _warn_of_report(values: Plan, problem: Problem, short: _ShortInputs, report: Report) -> None:
-
     inputs, matched = short.inputs, short.matched
     readings = find_readings(inputs, values.strictest_grade)
     may_warn = readings.users > 0 or has_counts_to_warn_of(report) or has_no_hit(report)
     if isinstance(problem.predictions, Rankings) and not may_warn:
         warn_of_unreached_cutoffs({"": report.state})  # which is all that such lists may have
         return
+    from exactk._engine.inspection import find_in_system
+    from exactk._engine.warnings import Evaluated, warn_of
+    from exactk._inputs.readings import lines_of_ranks
+    from exactk._inputs.registry import MAPPING, ClassifiedValue
+
     disjoint_items, candidates_of = (None, None) if matched is None else (matched.disjoint_items, matched.candidates_of)
     found = find_in_system(inputs, report, find_disjoint_items=disjoint_items, candidates_of=candidates_of)
     advice = lines_of_ranks(ClassifiedValue(None, None if matched is None else MAPPING), {})

@@ -6,11 +6,11 @@ They come once the values are there, in the order of the table, and one for all 
 from __future__ import annotations
 
 import math
-from operator import attrgetter
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from exactk._engine.differing_users import describe_differing_users
-from exactk._engine.inspection import FEWEST_UNKEYED_ITEMS, MOST_IRRELEVANT, has_no_hit, is_all_unexpected
+from exactk._engine.findings import has_counts_to_warn_of, has_no_hit
+from exactk._engine.inspection import FEWEST_UNKEYED_ITEMS, MOST_IRRELEVANT, is_all_unexpected
 from exactk._inputs.base_messages import ARGUMENT
 from exactk._inputs.keys.column_roles import POSITIVE, usual_role
 from exactk._inputs.keys.disjoint_keys import describe_disjoint
@@ -350,22 +350,6 @@ def _describe_samples(rows: CandidateRows) -> str:
 
 
 # Counts that make values misleading.
-
-
-def has_counts_to_warn_of(report: Report) -> bool:
-    """Return whether there may be a warning about counts; most often there is none."""
-    state, plan = report.state, plan_of_state(report.state)
-    counts = state.counts
-    return (
-        state.weighted
-        or plan.walks_lists
-        or plan.of_collections
-        or not all(map(_USERS, state.totals))
-        or bool(counts.undefined or counts.rank_gaps or counts.relevant_excluded or counts.relevant_not_rankable)
-    )
-
-
-_USERS = attrgetter("users")
 
 
 def _describe_values_without_users(report: Report) -> str:

@@ -16,10 +16,10 @@ from exactk._inputs.checks import exact_float
 from exactk._inputs.containers.sequences import MOST_COLUMNS
 from exactk._inputs.keys.column_roles import name_columns
 from exactk._inputs.keys.columns import MISSING_TEXTS, key_columns
+from exactk._inputs.list_readings import ascend
 from exactk._inputs.long_format import Encoding, rows_by_user
 from exactk._inputs.model.rows import Rows, resize
 from exactk._inputs.model.scores import predictions_from_rows
-from exactk._inputs.readings import ascend
 from exactk._inputs.truth import Truth
 
 if TYPE_CHECKING:
