@@ -12,7 +12,6 @@ from operator import add, attrgetter, or_
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeVar
 
-from exactk._inputs.keys.disjoint_keys import NO_EXAMPLES, either
 from exactk._inputs.list_readings import Readings
 from exactk._inputs.model.rows import TruthColumns
 from exactk._report.state import plan_of_state
@@ -26,6 +25,8 @@ Adding: TypeAlias = "Callable[[Any, Any], Any]"
 
 Examples: TypeAlias = tuple[str, str]
 """One of each side, as messages show keys; empty if there is none, or it was not looked for."""
+
+NO_EXAMPLES: Examples = ("", "")
 
 NO_LEAST = 2**62
 """The least number of no users."""
@@ -178,6 +179,11 @@ def _plus_each(ones: Mapping[str, Any], others: Mapping[str, Any]) -> dict[str, 
     return both
 
 
+def _either(ones: Examples, others: Examples) -> Examples:
+    """Return the examples of one or the other, whichever come first."""
+    return min(filter(any, (ones, others)), default=NO_EXAMPLES)
+
+
 def _either_each(ones: Examples, others: Examples) -> Examples:
     """Return an example of each side, from one or the other."""
     first, second = (min(filter(None, side), default="") for side in zip(ones, others, strict=True))
@@ -196,10 +202,10 @@ ADDING: Mapping[type, tuple[Adding, ...]] = MappingProxyType(
     {
         Readings: (add,) * len(Readings._fields),
         CandidateRows: (or_, add, min, max, min, max, add, add, max, min, max),
-        CandidateUse: (or_, or_, either),
-        ExclusionUse: (or_, or_, or_, or_, either, either),
-        BaseUse: (add, add, add, or_, either, either),
-        ItemUse: (add, add, or_, or_, either, either),
+        CandidateUse: (or_, or_, _either),
+        ExclusionUse: (or_, or_, or_, or_, _either, _either),
+        BaseUse: (add, add, add, or_, _either, _either),
+        ItemUse: (add, add, or_, or_, _either, _either),
         Ratings: (_either_text, min, max),
         Coverage: (add, add, _plus_each),
         SystemFindings: (

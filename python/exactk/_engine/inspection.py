@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 import numpy as np
 
 from exactk._engine.findings import (
+    NO_EXAMPLES,
     NO_SAMPLES,
     BaseUse,
     CandidateRows,
@@ -22,7 +23,7 @@ from exactk._engine.findings import (
 from exactk._inputs.candidate_lists import candidates_of_users, merge_restrictions, restrict_lists, restricted_rows
 from exactk._inputs.keys.column_roles import names_ratings
 from exactk._inputs.keys.columns import MISSING_TEXTS, NumberColumn
-from exactk._inputs.keys.disjoint_keys import NO_EXAMPLES, examples_of_differing_ids
+from exactk._inputs.keys.disjoint_keys import examples_of_differing_ids
 from exactk._inputs.keys.vocabulary import Vocabulary
 from exactk._inputs.list_readings import find_readings, relevant_items
 from exactk._inputs.model.lists import Rankings

@@ -21,7 +21,7 @@ from exactk._inputs.small_inputs import small_inputs
 from exactk._plan.conventions import as_convention
 from exactk._plan.metric_strings import plan
 from exactk._plan.unused_fields import may_have_unused_fields
-from exactk._report.unreached_cutoffs import warn_of_unreached_cutoffs
+from exactk._report.system_warnings import warn_of_unreached_cutoffs
 from exactk._runtime.errors import ExactkError
 from exactk._runtime.threads import resolve_threads
 

@@ -21,9 +21,8 @@ from exactk._plan.metric_strings import part_indices
 from exactk._report.counts import count_text
 from exactk._report.state import plan_of_state
 from exactk._report.statistics import describe_undefined, is_undefined_set
-from exactk._report.system_warnings import text_of_systems
+from exactk._report.system_warnings import describe_unreached_cutoffs, text_of_systems
 from exactk._report.tables import DIGITS, format_number
-from exactk._report.unreached_cutoffs import describe_unreached_cutoffs
 from exactk._runtime.errors import warn
 from exactk._runtime.faults import Option
 

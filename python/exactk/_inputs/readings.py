@@ -22,10 +22,17 @@ from exactk._inputs.containers import frames
 from exactk._inputs.containers.sequences import AS_ITEMS, WITH_NUMBERS
 from exactk._inputs.containers.tables import is_frame, open_table
 from exactk._inputs.keys.column_roles import usual_role
-from exactk._inputs.list_readings import FEWEST_CHANGES, MOST_USERS, ascend
+from exactk._inputs.list_readings import (
+    FEWEST_CHANGES,
+    FEWEST_LISTS_OF_BOTH,
+    MOST_USERS,
+    Tuples,
+    ascend,
+    tuples_of_ids,
+    tuples_of_rows,
+)
 from exactk._inputs.paths import column_names, is_path
 from exactk._inputs.registry import ARRAY, FRAME, LIST, MAPPING, SERIES, ClassifiedValue, Container
-from exactk._inputs.tuples import FEWEST_LISTS_OF_BOTH, Tuples, tuples_of_ids, tuples_of_rows
 from exactk._inputs.ways_on import each_row
 from exactk._runtime.errors import input_error, warn
 from exactk._runtime.faults import Option

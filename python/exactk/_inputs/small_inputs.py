@@ -8,11 +8,11 @@ import numpy as np
 
 from exactk import _core
 from exactk._inputs.alignment import AlignedInputs
+from exactk._inputs.list_readings import tuples_of_ids, tuples_of_rows
 from exactk._inputs.model.lists import Lists, Rankings
 from exactk._inputs.model.rows import Rows, matrix_rows, remove_padding
 from exactk._inputs.model.scores import Scores
 from exactk._inputs.truth import Truth
-from exactk._inputs.tuples import tuples_of_ids, tuples_of_rows
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

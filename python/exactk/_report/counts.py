@@ -6,8 +6,6 @@ from collections.abc import Mapping
 from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias, TypeVar
 
-from exactk._report.validation import checked_integer, fail
-
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
@@ -226,6 +224,8 @@ def _plain_name(name: CountName) -> str:
 
 def _read_counts(data: object, names: Sequence[CountName]) -> dict[CountName, int]:
     """Return the counts present; raise ValueError for unknown ones."""
+    from exactk._report.validation import checked_integer, fail
+
     if not isinstance(data, Mapping):
         raise fail("counts to be a mapping", data)
     by_plain_name = {_plain_name(name): name for name in names}
@@ -238,6 +238,8 @@ def _read_counts(data: object, names: Sequence[CountName]) -> dict[CountName, in
 
 
 def _check_names(counts: Mapping[CountName, int], names: Sequence[CountName]) -> None:
+    from exactk._report.validation import fail
+
     for name in names:
         if name not in counts:
             raise fail(f"the count {_plain_name(name)}", "none")
@@ -253,6 +255,8 @@ def _select(counts: Mapping[CountName, int], names: Sequence[CountName]) -> list
 
 def _check_users(counts: Counts, metrics: Sequence[str]) -> None:
     """Raise ValueError if counts exceed the number of users, or candidates are inconsistent."""
+    from exactk._report.validation import checked_integer, fail
+
     of_users: dict[CountName, int] = {(name, ""): getattr(counts, name) for name in _OF_USERS}
     if counts.candidates is not None:
         of_users["candidates", "users"] = counts.candidates.users

@@ -23,7 +23,6 @@ from exactk._report.tables import (
     plain_column,
     without_markup,
 )
-from exactk._runtime import optional
 from exactk._runtime.errors import input_error, type_error
 from exactk._runtime.faults import Option
 
@@ -228,14 +227,20 @@ class Exports(DisplaysTables):
            P@1  P@2   mrr
         0  0.5  0.5  0.75
         """
+        from exactk._runtime import optional
+
         return optional.pandas_frame(self.columns(table, wide=wide))
 
     def to_polars(self, table: Table = "values", *, wide: bool | None = None) -> pl.DataFrame:
         """Return a Polars data frame; see `to_pandas`."""
+        from exactk._runtime import optional
+
         return optional.polars_frame(self.columns(table, wide=wide))
 
     def to_arrow(self, table: Table = "values", *, wide: bool | None = None) -> pa.Table:
         """Return an Arrow table; see `to_pandas`."""
+        from exactk._runtime import optional
+
         return optional.arrow_table(self.columns(table, wide=wide))
 
 

@@ -12,7 +12,7 @@ from exactk._report.comparison_state import ComparisonState
 from exactk._report.matched_users import merged_clusters
 from exactk._report.report import Report
 from exactk._report.state import State, StateSums
-from exactk._report.unreached_cutoffs import warn_of_unreached_cutoffs
+from exactk._report.system_warnings import warn_of_unreached_cutoffs
 from exactk._report.user_table import UserTable, concatenate_users
 from exactk._runtime.errors import StateMismatchError, input_error, type_error
 from exactk._runtime.faults import plural

@@ -19,7 +19,6 @@ from exactk._plan.metric_strings import canonical_name
 from exactk._report.counts import count_text
 from exactk._report.exports import Exports
 from exactk._report.state import State, plan_of_state, sums_of_groups
-from exactk._report.validation import check_computed, checked_fields, plain_data
 from exactk._runtime.errors import input_error
 from exactk._runtime.faults import Option, plural
 
@@ -632,6 +631,7 @@ class Report(Exports, Mapping[str, float]):
     def from_dict(cls, data: Mapping[str, Any]) -> Report:
         """Return the report that `to_dict` described. Values and counts that its state contradicts are an error."""
         from exactk._report.user_table import kept_from_plain, users_from_plain
+        from exactk._report.validation import check_computed, checked_fields, plain_data
 
         with plain_data("report", cls._expected()):
             fields = (

@@ -16,18 +16,6 @@ from exactk._plan.custom_metric import CustomInfo, check_name
 from exactk._plan.metric_strings import plan
 from exactk._report.counts import Counts
 from exactk._report.sums import GroupSums, RunningGroupSums, group_sums_of
-from exactk._report.validation import (
-    checked_digest,
-    checked_fields,
-    checked_group_order,
-    checked_groups,
-    checked_integer,
-    checked_list,
-    checked_metrics,
-    checked_sums,
-    fail,
-    plain_data,
-)
 from exactk._runtime.copies import changed_copy
 from exactk._runtime.errors import StateMismatchError, input_error, type_error
 from exactk._runtime.faults import plural
@@ -69,6 +57,8 @@ class Catalogue(NamedTuple):
     @classmethod
     def from_plain(cls, data: Any) -> Catalogue:  # noqa: ANN401 - what JSON holds
         """Return the catalogue that `to_plain` described."""
+        from exactk._report.validation import checked_digest, checked_fields, checked_integer, fail
+
         checked = checked_fields(data, cls._fields, "a catalogue")
         digest = checked_digest(checked["digest"], "catalogue.digest")
         if digest is None:
@@ -114,6 +104,8 @@ def custom_to_plain(info: CustomInfo) -> dict[str, Any]:
 
 def checked_customs(data: Any) -> tuple[CustomInfo, ...]:  # noqa: ANN401 - what JSON holds
     """Return the descriptions that `custom_to_plain` wrote."""
+    from exactk._report.validation import checked_list, fail
+
     customs = tuple(map(_checked_custom, checked_list(data, "custom_metrics")))
     if len(by_name(customs)) < len(customs):
         raise fail("custom metrics of distinct names", [one.name for one in customs])
@@ -121,6 +113,8 @@ def checked_customs(data: Any) -> tuple[CustomInfo, ...]:  # noqa: ANN401 - what
 
 
 def _checked_custom(data: Any) -> CustomInfo:  # noqa: ANN401 - what JSON holds
+    from exactk._report.validation import checked_digest, checked_fields, fail
+
     checked = checked_fields(data, ("name", "of", "range", "direction", "digest"), "a custom metric")
     digest = checked_digest(checked["digest"], "custom_metrics.digest")
     if digest is None:
@@ -133,6 +127,8 @@ def _checked_custom(data: Any) -> CustomInfo:  # noqa: ANN401 - what JSON holds
 
 
 def _checked_range(data: Any) -> tuple[float, float] | None:  # noqa: ANN401 - what JSON holds
+    from exactk._report.validation import checked_list, fail
+
     if data is None:
         return None
     low, high = checked_list(data, "the range of a custom metric", 2)
@@ -277,6 +273,8 @@ class State:
         InputError
             If the bytes are truncated or corrupted.
         """
+        from exactk._report.validation import plain_data
+
         if not isinstance(data, (bytes, bytearray, memoryview)):
             raise type_error("state", "bytes", type(data).__name__)
         data = bytes(data)
@@ -336,6 +334,8 @@ class State:
         InputError
             If the sums or counts are impossible under the named metrics and convention.
         """
+        from exactk._report.validation import checked_list, fail, plain_data
+
         with plain_data("state", _EXPECTED):
             if not isinstance(data, Mapping):
                 raise fail("a state to be a mapping", data)
@@ -348,6 +348,15 @@ class State:
     def _from_plain(cls, data: Mapping[str, Any], tallies: Sequence[bytes]) -> State:
         """Return the state of plain data; raise ValueError or ExactkError if there is no such state."""
         from exactk._report.shards import Shards
+        from exactk._report.validation import (
+            checked_digest,
+            checked_fields,
+            checked_group_order,
+            checked_groups,
+            checked_metrics,
+            checked_sums,
+            fail,
+        )
 
         fields = ("metrics", "spellings", "convention", "weighted", "counts", "totals", "groups", "group_order")
         checked_fields(data, (*fields, "grade_column"), "a state", optional=_OPTIONAL_FIELDS)
@@ -409,6 +418,8 @@ def _split_by_size(body: bytes) -> list[bytes]:
 
 
 def _decoded(text: object) -> bytes:
+    from exactk._report.validation import fail
+
     if not isinstance(text, str):
         raise fail("item_tallies to be text in base64", text)
     return b64decode(text, validate=True)
@@ -420,6 +431,7 @@ def _checked_tallies(
     """Return the tallies that the values need, after checking that so many users and items can have them."""
     from exactk._plan.item_tallies import plan_group_tallies, plan_item_tallies
     from exactk._report.tallies import group_tally_from_bytes
+    from exactk._report.validation import fail
 
     of_items, of_groups = plan_item_tallies(values), plan_group_tallies(values)
     count = len(of_items) + len(of_groups)
@@ -437,6 +449,7 @@ def _checked_tallies(
 
 def _checked_item_tally(data: bytes, tally_plan: TallyPlan, items: int) -> ItemTally:
     from exactk._report.tallies import tally_from_bytes
+    from exactk._report.validation import fail
 
     tally = tally_from_bytes(data, lists_are_sets=tally_plan.lists_are_sets)
     if tally.cutoffs != tally_plan.cutoffs or (tally.short_lists is not None) != tally_plan.has_short_lists:
@@ -447,6 +460,8 @@ def _checked_item_tally(data: bytes, tally_plan: TallyPlan, items: int) -> ItemT
 
 
 def _checked_column(name: object) -> str | None:
+    from exactk._report.validation import fail
+
     if not isinstance(name, str | None):
         raise fail("grade_column to be a string or null", name)
     return name

@@ -7,7 +7,6 @@ from types import MappingProxyType
 from typing import Generic, TypeVar
 
 from exactk._runtime.faults import plural
-from exactk._runtime.html_table import HtmlTable, html_of_tables
 
 _T = TypeVar("_T")
 
@@ -88,6 +87,8 @@ class Registry(Mapping[str, _T], Generic[_T]):
         return "\n".join(f"{name:{width}}  {self._describe(entry)}" for name, entry in self._entries.items())
 
     def _repr_html_(self) -> str:
+        from exactk._runtime.html_table import HtmlTable, html_of_tables
+
         rows = [[name, self._describe(entry)] for name, entry in self._entries.items()]
         caption = plural(len(rows), self._kind)
         return html_of_tables([HtmlTable(caption, ["name", "description"], rows, left=2, longest=900)])

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from exactk._runtime.errors import type_error
-from exactk._runtime.optional import notebook_display, progress_bar
 
 if TYPE_CHECKING:
     from exactk._runtime.optional import DisplayHandle
@@ -67,6 +66,8 @@ def _display_callback(progress: object, counted: str) -> AbstractContextManager[
 
 def _bar_callback(counted: str) -> AbstractContextManager[ProgressCallback]:
     """Return a progress bar in a notebook, or on stderr; a no-op if stderr is not a terminal."""
+    from exactk._runtime.optional import notebook_display, progress_bar
+
     display = notebook_display()
     if display is not None:
         return nullcontext(_notebook_callback(display, counted))

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from exactk._engine.findings import NO_EXAMPLES
 from exactk._engine.pipeline import evaluate_systems
-from exactk._inputs.keys.disjoint_keys import NO_EXAMPLES
 from exactk._inputs.model.rows import TruthColumns
 from exactk._plan.hints import with_complete_hint
 from exactk._report.comparison_state import ComparisonState

@@ -12,7 +12,6 @@ import numpy as np
 
 from exactk import _core
 from exactk._inputs.checks import exact_float, id_array
-from exactk._inputs.ways_on import is_foreign, of_column
 from exactk._runtime.errors import InputError, input_error, type_error
 
 if TYPE_CHECKING:
@@ -280,6 +279,8 @@ def column_of_objects(values: list[Any], argument: str) -> Column:
         return NumberColumn(floats)
     if len(types) == 1 and issubclass(next(iter(types)), Number) and bool not in types:  # Decimal or Fraction
         return TextColumn(values, next(iter(types)).__name__)
+    from exactk._inputs.ways_on import is_foreign
+
     plain = [value for value in values if _is_number(value) or is_missing(value) or isinstance(value, (str, bytes))]
     containers = [value for value in values if isinstance(value, (list, dict, set, np.ndarray))]
     if plain or containers or (values and is_foreign(values[0])):
@@ -323,6 +324,8 @@ def _is_number(value: object) -> bool:
 
 
 def _mixed_kinds_error(values: list[Any], types: set[type], argument: str) -> Exception:
+    from exactk._inputs.ways_on import of_column
+
     expected = "keys of one kind: integers, strings, bytes, or objects that str() tells apart"
     holes = [i for i, value in enumerate(values) if is_missing(value)]
     if holes:

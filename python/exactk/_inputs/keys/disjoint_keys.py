@@ -9,26 +9,21 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-NO_EXAMPLES = ("", "")
+_NO_EXAMPLES = ("", "")
 
 
 def describe_disjoint(
-    what: str, of: str, others: str, examples: tuple[str, str] = NO_EXAMPLES, *, among: str = ""
+    what: str, of: str, others: str, examples: tuple[str, str] = _NO_EXAMPLES, *, among: str = ""
 ) -> str:
     """Return the warning; the examples are one of each input, as messages show keys, and `among` limits the others."""
     if examples[0] == examples[1]:  # of another user, or beyond the cutoff
-        examples = NO_EXAMPLES
+        examples = _NO_EXAMPLES
     of_one, of_others = (f" (such as {example})" if example else "" for example in examples)
     sides = "all" if " or " in others else "both"
     advice = f"check that {sides} use the same {what} ids"
     if any(example[1:2] == "[" for example in examples):
         advice = "text that holds a list is one item; .map(ast.literal_eval) makes lists of a column"
     return f"no {what} of {of}{of_one} is in {others}{among}{of_others}: {advice}"
-
-
-def either(ones: tuple[str, str], others: tuple[str, str]) -> tuple[str, str]:
-    """Return the examples of one or the other, whichever come first."""
-    return min(filter(any, (ones, others)), default=NO_EXAMPLES)
 
 
 def examples_of_differing_ids(ones: Sequence[Any], others: Sequence[Any], users: int) -> tuple[str, str]:
@@ -41,7 +36,7 @@ def examples_of_differing_ids(ones: Sequence[Any], others: Sequence[Any], users:
     if common := first.keys() & second.keys():
         return repr(first[min(common)]), repr(second[min(common)])
     are_many = users >= _MANY_USERS and len(ones) * len(others) >= _MANY_PAIRS
-    return (min(map(repr, ones)), min(map(repr, others))) if are_many else NO_EXAMPLES
+    return (min(map(repr, ones)), min(map(repr, others))) if are_many else _NO_EXAMPLES
 
 
 _MOST = 100_000  # keys whose forms are looked at

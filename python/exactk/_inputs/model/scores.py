@@ -11,8 +11,6 @@ import numpy as np
 
 from exactk import _core
 from exactk._inputs.checks import Offsets, exact_float, read_only, score_array, vector_array
-from exactk._inputs.keys.key_lists import keys_of_items, keys_of_rows
-from exactk._inputs.keys.pivoted import Matrix, matrix_of
 from exactk._inputs.keys.vocabulary import Snapshot
 from exactk._inputs.model.lists import Exclusions, Rankings
 from exactk._inputs.model.rows import Rows
@@ -104,6 +102,9 @@ class Scores:
     def _freeze(
         self, values: object, min_score: object, argument: str, *, users: object = None, items: object = None
     ) -> None:
+        from exactk._inputs.keys.key_lists import keys_of_items, keys_of_rows
+        from exactk._inputs.keys.pivoted import Matrix, matrix_of
+
         if isinstance(values, Scores):  # the same, with keys
             min_score = values.min_score if min_score is None else min_score
             matrix = Matrix(values.values, values.users, values.items)
