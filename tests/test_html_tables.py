@@ -12,7 +12,9 @@ import numpy as np
 import pytest
 
 import exactk
+from exactk._metric_pages import text_page
 from exactk._plan.fields import FIELDS
+from exactk._plan.metrics import metrics as core_metrics
 from exactk._runtime.html_table import HtmlTable, html_of_tables
 from html_pages import HOSTILE, elements, read, text_of
 
@@ -207,12 +209,14 @@ def test_best_items_of_the_first_users() -> None:
 
 
 def test_a_metric_is_a_page() -> None:
-    for info in [*exactk.metrics.values(), *exactk.agreement_metrics.values()]:
-        tables = tables_of(info)
-        assert tables.headers == [[info.name, info.summary]]
-        lines = [line.split("  ", 1) for line in str(info).splitlines()[1:]]
+    for metric in [*exactk.metrics.values(), *exactk.agreement_metrics.values()]:
+        tables = tables_of(metric)
+        signature, *_ = str(metric.__doc__).partition("\n")
+        _, _, example = str(metric.__doc__).rstrip().rpartition("--------\n")
+        assert (tables.captions, tables.headers) == ([signature], [[metric.name, metric.summary]])
+        lines = [line.split("  ", 1) for line in text_page(core_metrics[metric.name]).splitlines()[1:]]
         assert tables.rows == [[name, text.strip()] for name, text in lines]
-        assert not tables.notes
+        assert tables.notes == example.splitlines()
 
 
 def test_a_convention_is_a_page_of_its_fields() -> None:

@@ -104,7 +104,7 @@ def test_f52_a_table_reads_the_sums_of_each_value_once(monkeypatch: pytest.Monke
     state = exactk.evaluate([[1]], [list(range(100))], cutoffs).state
     systems = exactk.Comparison({name: exactk.merge([state]) for name in "ab"})
     reads = Counter(evaluated_users)
-    monkeypatch.setattr("exactk._report.report.evaluated_users", reads.replacement())
+    monkeypatch.setattr("exactk._report.statistics.evaluated_users", reads.replacement())
     for _ in range(2):
         repr(systems)
         systems.to_csv()
