@@ -16,7 +16,7 @@ import pytest
 import scipy.sparse
 
 import exactk
-from exactk.reference.metrics import DIRECTIONS
+from exactk.reference.hit_metrics import DIRECTIONS
 from rankings import rankings_of
 from strategies import OF_COLLECTION
 

@@ -18,9 +18,8 @@ import pytest
 import exactk
 from exactk._engine.options import Options, ValueOptions
 from exactk._plan.fields import FIELDS
-from exactk._plan.metric_strings import plan
+from exactk._plan.metric_strings import plan, warn_of_unused_fields
 from exactk._plan.metrics import metrics as core_metrics, text_of
-from exactk._plan.unused_fields import warn_of_unused_fields
 from strategies import parameter_of
 
 if TYPE_CHECKING:

@@ -11,19 +11,20 @@ from exactk._plan.fields import FIELDS, STRICT_TIES, Field
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-HEADER = '''"""The finite choices that arguments take, as types: generated from the presets and the fields of a convention."""
+HEADER = '''"""The finite choices that arguments take, as types: generated from the presets and the fields of a convention.
 
-from __future__ import annotations
+Names without an underscore are those of `exactk.typing`, which takes them all.
+"""
 
-from collections.abc import Mapping
-from typing import Any, Literal, TypeAlias, TypedDict
+import typing as _t
+from collections.abc import Mapping as _Mapping
 
-from numpy.typing import NDArray
+from numpy.typing import NDArray as _NDArray
 
 '''
 
-CHANGES = '''
-class FieldTypes(TypedDict, total=False):
+CLASSES = '''
+class FieldTypes(_t.TypedDict, total=False):
     """The fields of a convention, as metrics and conventions take them."""
 
     {fields}
@@ -32,7 +33,7 @@ class FieldTypes(TypedDict, total=False):
 class FieldChanges(FieldTypes, total=False):
     """What `exactk.Convention.replace` changes."""
 
-    overrides: Mapping[str, Mapping[str, Any]]
+    overrides: _Mapping[str, _Mapping[str, _t.Any]]
     name: str
 '''
 
@@ -46,9 +47,8 @@ def literals_module() -> str:
         "RankingTies": _literal(name for name in FIELDS["ties"].choices if name in {*STRICT_TIES, "raise"}),
     }
     fields = "\n    ".join(f"{field.name}: {_taken_type(field)}" for field in FIELDS.values())
-    names = sorted([*aliases, "FieldChanges", "FieldTypes"])
-    lines = [f"{name}: TypeAlias = {literal}" for name, literal in aliases.items()]
-    return HEADER + f"__all__ = {names!r}\n\n" + "\n".join(lines) + "\n\n" + CHANGES.format(fields=fields)
+    lines = [f"{name}: _t.TypeAlias = {literal}" for name, literal in aliases.items()]
+    return HEADER + "\n".join(lines) + "\n\n" + CLASSES.format(fields=fields)
 
 
 def type_name(field: Field) -> str:
@@ -57,7 +57,7 @@ def type_name(field: Field) -> str:
 
 
 def _literal(names: Iterable[str]) -> str:
-    return f"Literal[{', '.join(map(repr, names))}]"
+    return f"_t.Literal[{', '.join(map(repr, names))}]"
 
 
 def _taken_type(field: Field) -> str:
@@ -65,4 +65,5 @@ def _taken_type(field: Field) -> str:
     if field.choices:
         return type_name(field)
     is_sequence = field.annotation.startswith("tuple")
-    return "list[float] | tuple[float, ...] | NDArray[Any]" if is_sequence else field.annotation
+    one = "list[float] | tuple[float, ...] | _NDArray[_t.Any]" if is_sequence else field.annotation
+    return one.replace("Literal", "_t.Literal")

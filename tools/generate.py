@@ -46,14 +46,6 @@ def core_stub() -> str:
     return _format(GENERATED + text, "_core.pyi")
 
 
-def field_values_stub() -> str:
-    """Return the stub of the fields of a convention."""
-    imports = ["from dataclasses import dataclass", "from typing import Literal"]
-    header = [*imports, "@dataclass(frozen=True, kw_only=True)", "class FieldValues:"]
-    body = [f"    {f.name}: {f.annotation} = {f.standard!r}" for f in FIELDS.values()]
-    return _format(GENERATED + "\n".join([*header, *body]) + "\n", "field_values.pyi")
-
-
 def literals_text() -> str:
     """Return the module of finite types."""
     return _format(GENERATED + literals_module(), "literals.py")
@@ -161,17 +153,19 @@ def fill_containers(path: Path) -> str:
 
 
 def fill_fields(path: Path) -> str:
-    """Return the module of `Convention` with its fields as parameters in the docstring."""
+    """Return the module of `Convention` with its fields, in the docstring as parameters and in the body."""
     text = path.read_text(encoding="utf-8")
-    start = text.index("    Parameters\n    ----------\n", text.index("class Convention(")) + len(
-        "    Parameters\n    ----------\n"
-    )
-    entries = []
+    start = text.index("    Parameters\n    ----------\n") + len("    Parameters\n    ----------\n")
+    overrides = text.index("    overrides : ", start)
+    end = text.index('    """\n\n', overrides) + len('    """\n\n')
+    entries, fields = [], []
     for name, one in FIELDS.items():
         kind = f"{{{', '.join(map(repr, one.choices))}}}" if one.choices else one.annotation.replace(" | ", ", ")
         summary = textwrap.fill(one.summary[0].upper() + one.summary[1:] + ".", 112)
         entries.append(f"    {name} : {kind}, default {one.standard!r}\n{textwrap.indent(summary, ' ' * 8)}\n")
-    return text[:start] + "".join(entries) + text[text.index("    overrides : ", start) :]
+        fields.append(f"    {name}: {one.annotation} = {one.standard!r}\n")
+    rest = text[text.index("    overrides: Mapping", end) :]
+    return _format("".join([text[:start], *entries, text[overrides:end], *fields, rest]), path.name)
 
 
 def _format(text: str, name: str) -> str:
@@ -183,7 +177,6 @@ def _format(text: str, name: str) -> str:
 OUTPUTS: dict[Path, Callable[[], str]] = {
     PACKAGE / "_core.pyi": core_stub,
     PACKAGE / "_metric_names.pyi": metric_names_stub,
-    PACKAGE / "_plan" / "field_values.pyi": field_values_stub,
     PACKAGE / "_plan" / "literals.py": literals_text,
     **{path: partial(fill_containers, path) for path in CONTAINER_ARGUMENTS},
     PACKAGE / "_plan" / "conventions.py": partial(fill_fields, PACKAGE / "_plan" / "conventions.py"),

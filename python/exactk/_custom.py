@@ -13,9 +13,8 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
 
-from exactk._plan.custom_metric import CustomInfo, CustomMetric, check_name
 from exactk._plan.metric_strings import checked_cutoff, spelling_of_custom
-from exactk._plan.metrics import metrics
+from exactk._plan.metrics import CustomInfo, CustomMetric, check_name, metrics
 from exactk._runtime.errors import input_error, type_error
 from exactk._runtime.numbers import as_double
 

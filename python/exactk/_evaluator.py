@@ -14,10 +14,8 @@ from exactk._engine.updates import Update, UpdateSums, evaluation_of_updates, su
 from exactk._evaluate import takes_options, with_defaults
 from exactk._inputs.items import Items
 from exactk._plan.conventions import as_convention, description
-from exactk._plan.custom_metric import CustomMetric
-from exactk._plan.metric_strings import plan
-from exactk._plan.metrics import MetricEntry
-from exactk._plan.unused_fields import warn_of_unused_fields
+from exactk._plan.metric_strings import plan, warn_of_unused_fields
+from exactk._plan.metrics import CustomMetric, MetricEntry
 from exactk._runtime.errors import input_error, type_error
 from exactk._runtime.faults import plural
 from exactk._runtime.threads import resolve_threads

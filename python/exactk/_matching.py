@@ -13,10 +13,8 @@ from exactk._engine.systems import ONE_SYSTEM
 from exactk._engine.warnings import Evaluated, describe_disjoint_keys, warn_of
 from exactk._evaluate import takes_options, with_defaults
 from exactk._inputs.registry import BLOCKS, classify
-from exactk._plan.conventions import as_convention, conventions, description
-from exactk._plan.hints import with_complete_hint
-from exactk._plan.metric_strings import canonical_name, plan
-from exactk._plan.unused_fields import warn_of_unused_fields
+from exactk._plan.conventions import as_convention, conventions, description, with_complete_hint
+from exactk._plan.metric_strings import canonical_name, plan, warn_of_unused_fields
 from exactk._report.convention_matches import ConventionMatches, PublishedNumber
 from exactk._report.system_warnings import warn_of_systems
 from exactk._runtime.errors import ExactkError, InputError, InputTypeError, input_error, type_error

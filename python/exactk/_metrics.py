@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Generic, SupportsIndex, TypeVar
 
 from exactk._engine.options import AgreementValueOptions, Options, ValueOptions
 from exactk._evaluate import check_names, evaluate, takes_options
-from exactk._plan.metric_strings import checked_cutoff, checked_setting
+from exactk._plan.metric_strings import check_settings, checked_cutoff, checked_setting
 from exactk._plan.metrics import (
     MetricEntry,
     agreement_metrics as metrics_of_lists,
@@ -18,7 +18,6 @@ from exactk._plan.metrics import (
     metrics as registry,
     text_of,
 )
-from exactk._plan.unused_fields import check_settings
 from exactk._plan.values import range_of_metric
 from exactk._runtime.errors import input_error
 from exactk._runtime.names import Registry, fold

@@ -17,7 +17,7 @@ from exactk._choose import Choice
 from exactk._inference.intervals import MeanInterval
 from exactk._inputs.model.top_k import TopK
 from exactk._metrics import AgreementMetric, Metric
-from exactk._plan.custom_metric import CustomMetric
+from exactk._plan.metrics import CustomMetric
 from exactk._report.comparison_state import ComparisonState
 from exactk._report.convention_matches import ConventionMatches
 from exactk._report.difference import Difference

@@ -37,9 +37,9 @@ from exactk._inputs.types import (
     TruthLike,
     WeightsLike,
 )
+from exactk._plan import literals as _literals
 from exactk._plan.conventions import ConventionLike
 from exactk._plan.literals import *  # noqa: F403 - the names of presets and of the values of fields
-from exactk._plan.literals import __all__ as _literals
 from exactk._plan.metric_strings import MetricsLike
 from exactk._runtime.progress import ProgressCallback
 
@@ -68,5 +68,5 @@ __all__ = [  # noqa: PLE0604 - the names of literals are strings
     "TruthLike",
     "VectorLike",
     "WeightsLike",
-    *_literals,
+    *sorted(name for name in vars(_literals) if not name.startswith("_")),
 ]

@@ -7,7 +7,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 import exactk
-from exactk._plan.field_values import FieldValues
+from exactk._plan.fields import FIELDS
 from exactk._plan.metrics import metrics
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ ListAnswer = tuple[float, dict[int, float] | None]
 def rules_of(name: str, metric: str) -> dict[str, Any]:
     """Return the fields of a library's convention for a metric."""
     preset = exactk.conventions[name]
-    of_all = {field: getattr(preset, field) for field in FieldValues.__dataclass_fields__}
+    of_all = {field: getattr(preset, field) for field in FIELDS}
     return {**of_all, **preset.overrides.get(metric, {})}
 
 

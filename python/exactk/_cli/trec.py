@@ -15,8 +15,9 @@ from exactk._engine.systems import in_system
 from exactk._files.faults import File
 from exactk._files.formats import is_trec
 from exactk._files.text import open_bytes
-from exactk._plan.metric_strings import part_indices, plan
+from exactk._plan.metric_strings import plan
 from exactk._plan.trec_measures import HEADER, MEASURE_SETS, MEASURES_BY_NAME, OUTSIDE_OF_SETS, TREC_MEASURES
+from exactk._plan.values import part_indices
 from exactk._report.state import plan_of_state
 from exactk._runtime.errors import InputError, input_error
 from exactk._runtime.printable_text import printable

@@ -28,11 +28,9 @@ from exactk._inputs.model.scores import SparseScores, check_input_order
 from exactk._inputs.paths import open_path
 from exactk._inputs.registry import classify
 from exactk._inputs.values_by_user import Groups, Weights
-from exactk._plan.conventions import as_convention, conventions
+from exactk._plan.conventions import as_convention, conventions, with_complete_hint
 from exactk._plan.fields import FIELDS, field_name
-from exactk._plan.hints import with_complete_hint
-from exactk._plan.metric_strings import plan
-from exactk._plan.unused_fields import warn_of_unused_fields
+from exactk._plan.metric_strings import plan, warn_of_unused_fields
 from exactk._runtime.errors import ExactkError, input_error, type_error, warn
 from exactk._runtime.faults import Option, plural
 from exactk._runtime.progress import Progress, ignore_progress

@@ -14,7 +14,7 @@ from exactk._inputs.model.rows import Rows, reindex
 from exactk._inputs.model.scores import SparseScores, predictions_from_rows
 from exactk._inputs.readings import warn_of_tuples
 from exactk._inputs.registry import BLOCKS, ClassifiedValue, classify
-from exactk._plan.metric_strings import as_plan
+from exactk._plan.values import as_plan
 from exactk._runtime.errors import type_error, warn
 
 if TYPE_CHECKING:

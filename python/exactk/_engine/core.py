@@ -24,7 +24,7 @@ from exactk._inputs.keys.vocabulary import Snapshot
 from exactk._inputs.model.lists import Rankings
 from exactk._inputs.model.scores import MatrixScores, SparseScores
 from exactk._plan.fields import core_rules
-from exactk._plan.metric_strings import as_plan
+from exactk._plan.values import as_plan
 from exactk._report.counts import CandidateCounts, Counts, TieCounts
 from exactk._report.sums import DigitColumn, PartColumns, Sums, SumTable
 from exactk._runtime.errors import input_error

@@ -30,7 +30,7 @@ from exactk._inputs.conversions import exclusions_input, predictions_input
 from exactk._inputs.model.rows import TruthColumns
 from exactk._inputs.model.scores import CanonicalEmbeddings, Scores, SparseScores
 from exactk._inputs.user_histories import histories_of_users, rows_by_code
-from exactk._plan.metric_strings import Plan, as_plan, distinct_parts
+from exactk._plan.values import Plan, as_plan, distinct_parts
 from exactk._report.report import Report
 from exactk._report.state import Catalogue
 from exactk._runtime.errors import each_warning_once
@@ -57,8 +57,7 @@ if TYPE_CHECKING:
     from exactk._inputs.truth import Truth
     from exactk._inputs.values_by_user import Groups, RowValues, Weights
     from exactk._plan.conventions import Convention
-    from exactk._plan.item_tallies import TallyPlan
-    from exactk._plan.values import Value
+    from exactk._plan.values import TallyPlan, Value
     from exactk._report.counts import Counts
 
 

@@ -32,7 +32,7 @@ from exactk._inputs.model.scores import Scores, SparseScores
 from exactk._inputs.readings import describe_items_of_parts, users_with_items
 from exactk._inputs.registry import LIST, MAPPING, SERIES
 from exactk._inputs.ways_on import each_row, split
-from exactk._plan.metric_strings import as_plan
+from exactk._plan.values import as_plan
 from exactk._report.state import plan_of_state
 from exactk._report.user_table import rows_of_values
 

@@ -14,9 +14,9 @@ from exactk._engine.pipeline import align_systems, find_in_truth, prepare_call
 from exactk._engine.systems import ONE_SYSTEM
 from exactk._engine.warnings import Evaluated, warnings_of
 from exactk._inputs.registry import BLOCKS, classify
-from exactk._plan.conventions import as_convention
-from exactk._plan.hints import with_complete_hint
-from exactk._plan.metric_strings import Plan, checked_cutoff, plan
+from exactk._plan.conventions import as_convention, with_complete_hint
+from exactk._plan.metric_strings import checked_cutoff, plan
+from exactk._plan.values import Plan
 from exactk._runtime.errors import ExactkError, input_error, type_error, warn
 from exactk._runtime.progress import Progress
 

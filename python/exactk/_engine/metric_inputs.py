@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from exactk._plan.metric_strings import as_plan
+from exactk._inputs.items import Items
 from exactk._plan.metrics import evaluation_metrics
-from exactk._plan.values import reads_items
+from exactk._plan.values import as_plan, reads_items
 from exactk._runtime.errors import input_error, type_error, warn
 from exactk._runtime.faults import plural
 
@@ -26,8 +26,6 @@ def items_of_metrics(
     items: object, values: Sequence[Value], columns: ColumnNames, threads: int
 ) -> CanonicalItems | None:
     """Return the items; None, with a warning, if no metric reads them."""
-    from exactk._inputs.items import Items
-
     table = Items.from_argument(items, columns, threads).table
     if any(map(reads_items, values)):
         warn_of_items_outside(table, values)

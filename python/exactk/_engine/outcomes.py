@@ -9,7 +9,7 @@ import numpy as np
 
 from exactk._engine.problem import Engine, KeyedTruth, Outcome, Problem, solve
 from exactk._inputs.model.lists import Rankings
-from exactk._plan.metric_strings import Plan, as_plan, distinct_parts, part_indices
+from exactk._plan.values import Plan, as_plan, distinct_parts, part_indices
 from exactk._report.counts import TieCounts
 from exactk._report.report import Report
 from exactk._report.state import State, customs_of
@@ -22,8 +22,7 @@ if TYPE_CHECKING:
     from exactk._inputs.alignment import AlignedInputs
     from exactk._inputs.model.item_table import CanonicalItems
     from exactk._plan.conventions import Convention
-    from exactk._plan.item_tallies import TallyPlan
-    from exactk._plan.values import Value
+    from exactk._plan.values import TallyPlan, Value
     from exactk._report.state import Catalogue
     from exactk._report.sums import Label
     from exactk._report.tallies import GroupTally, ItemTally
@@ -134,7 +133,7 @@ def _ties_of_values(
     """Return the ties of each value, whose parts depend on the same orders."""
     if values.only_parts is not None:
         return tuple(ties[index] for index in values.only_parts)
-    from exactk._plan.item_tallies import group_tally_index, tally_index
+    from exactk._plan.values import group_tally_index, tally_index
 
     def ties_of(value: Value, indices: tuple[int, ...]) -> TieCounts:
         if value.info.reads_groups:

@@ -42,10 +42,8 @@ from exactk._inputs.model.rows import count_users
 from exactk._inputs.paths import open_path, opened
 from exactk._inputs.readings import check_not_truth, lines_of_ranks
 from exactk._inputs.registry import BATCHES, BLOCKS, ClassifiedValue, as_candidate_items, classify
-from exactk._plan.conventions import as_convention
-from exactk._plan.hints import with_complete_hint
-from exactk._plan.metric_strings import are_metrics, plan
-from exactk._plan.unused_fields import warn_of_unused_fields
+from exactk._plan.conventions import as_convention, with_complete_hint
+from exactk._plan.metric_strings import are_metrics, plan, warn_of_unused_fields
 from exactk._report.report import Report
 from exactk._report.user_table import concatenate_users
 from exactk._runtime.errors import ExactkError, each_warning_once, input_error, type_error
@@ -67,8 +65,8 @@ if TYPE_CHECKING:
     from exactk._inputs.model.scores import Predictions
     from exactk._inputs.truth import Truth
     from exactk._plan.conventions import Convention, ConventionLike
-    from exactk._plan.metric_strings import MetricsLike, Plan
-    from exactk._plan.values import Value
+    from exactk._plan.metric_strings import MetricsLike
+    from exactk._plan.values import Plan, Value
 
 
 _UNCHANGED = nullcontext()

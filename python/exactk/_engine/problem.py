@@ -11,7 +11,7 @@ import numpy as np
 from exactk._inputs.model.lists import Rankings
 from exactk._inputs.model.scores import SparseScores, check_input_order
 from exactk._plan.fields import STRICT_TIES
-from exactk._plan.metric_strings import as_plan
+from exactk._plan.values import as_plan
 from exactk._report.counts import TieCounts
 from exactk._report.sums import SumTable
 from exactk._runtime.errors import input_error
@@ -32,8 +32,7 @@ if TYPE_CHECKING:
     from exactk._inputs.truth import Truth
     from exactk._inputs.values_by_user import RowValues
     from exactk._plan.conventions import Convention
-    from exactk._plan.item_tallies import TallyPlan
-    from exactk._plan.values import Value
+    from exactk._plan.values import TallyPlan, Value
     from exactk._report.counts import Counts
     from exactk._report.sums import Sums
 

@@ -19,8 +19,7 @@ from exactk._inputs.list_readings import find_readings
 from exactk._inputs.model.lists import Rankings
 from exactk._inputs.small_inputs import small_inputs
 from exactk._plan.conventions import as_convention
-from exactk._plan.metric_strings import plan
-from exactk._plan.unused_fields import may_have_unused_fields
+from exactk._plan.metric_strings import may_have_unused_fields, plan
 from exactk._report.system_warnings import warn_of_unreached_cutoffs
 from exactk._runtime.errors import ExactkError
 from exactk._runtime.threads import resolve_threads
@@ -30,7 +29,8 @@ if TYPE_CHECKING:
     from exactk._inputs.alignment import AlignedInputs
     from exactk._inputs.matched_mappings import MatchedMappings
     from exactk._plan.conventions import ConventionLike
-    from exactk._plan.metric_strings import MetricsLike, Plan
+    from exactk._plan.metric_strings import MetricsLike
+    from exactk._plan.values import Plan
     from exactk._report.report import Report
 
 _READ_TWICE = frozenset({str, list, tuple})  # metrics of other types are iterators, which are read once

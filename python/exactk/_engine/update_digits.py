@@ -15,7 +15,7 @@ import numpy as np
 from exactk._engine.findings import ADDING, Findings, SystemFindings, plus
 from exactk._engine.updates import Update, UpdateSums, sums_of_updates
 from exactk._engine.warnings import Evaluated, warn_of
-from exactk._plan.item_tallies import plan_item_tallies
+from exactk._plan.values import plan_item_tallies
 from exactk._report.report import Report
 from exactk._report.state_digits import NOTHING, StateLayout, TallyLayout, Vectors, has_fixed_size
 from exactk._runtime.errors import StateMismatchError, input_error, type_error

@@ -27,7 +27,7 @@ from exactk._inputs.paths import open_path
 from exactk._inputs.registry import BLOCKS, as_candidate_items, classify
 from exactk._inputs.small_inputs import small_inputs
 from exactk._inputs.values_by_user import Groups, Weights
-from exactk._plan.hints import with_complete_hint
+from exactk._plan.conventions import with_complete_hint
 from exactk._report.state import check_label_types, check_same_plan
 from exactk._runtime.errors import ExactkError, StateMismatchError, input_error, type_error
 from exactk._runtime.faults import Option
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from exactk._inputs.keys.column_roles import ColumnNames
     from exactk._inputs.model.item_table import CanonicalItems
     from exactk._plan.conventions import Convention
-    from exactk._plan.metric_strings import Plan
+    from exactk._plan.values import Plan
     from exactk._report.report import Report
     from exactk._report.state import State
 

@@ -16,8 +16,8 @@ from exactk._inputs.keys.column_roles import POSITIVE, usual_role
 from exactk._inputs.keys.disjoint_keys import describe_disjoint
 from exactk._inputs.readings import lines_of_ranks
 from exactk._inputs.registry import ClassifiedValue
-from exactk._plan.hints import convention_option
-from exactk._plan.metric_strings import part_indices
+from exactk._plan.conventions import convention_option
+from exactk._plan.values import part_indices
 from exactk._report.counts import count_text
 from exactk._report.state import plan_of_state
 from exactk._report.statistics import describe_undefined, is_undefined_set
@@ -31,8 +31,7 @@ if TYPE_CHECKING:
 
     from exactk._engine.findings import CandidateRows, CandidateUse, ExclusionUse, Findings, SystemFindings
     from exactk._plan.conventions import Convention
-    from exactk._plan.metric_strings import Plan
-    from exactk._plan.values import Value
+    from exactk._plan.values import Plan, Value
     from exactk._report.report import Report
     from exactk._report.state import State
     from exactk._runtime.faults import Text

@@ -5,20 +5,24 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
 from operator import attrgetter
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar
 
-from exactk._plan.field_values import FieldValues
 from exactk._plan.fields import FIELDS, STANDARD_RULES, field_name
 from exactk._plan.literals import PresetName
 from exactk._plan.metrics import metrics
 from exactk._plan.presets import PRESETS
 from exactk._runtime.errors import input_error, type_error
+from exactk._runtime.faults import Option
+from exactk._runtime.html_table import HtmlTable, html_of_tables
 from exactk._runtime.names import Registry, did_you_mean
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from typing import Unpack
 
     from exactk._plan.literals import FieldChanges
+    from exactk._plan.values import Value
+    from exactk._runtime.errors import ExactkError
 
 _T = TypeVar("_T")
 
@@ -81,7 +85,7 @@ def override_name(metric: str, cutoff: int | None) -> str:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Convention(FieldValues):
+class Convention:
     """The choices that fix the value behind a metric's name.
 
     Every field has a default; together the defaults are the convention ``standard``. ``exactk.conventions`` maps preset
@@ -202,6 +206,53 @@ class Convention(FieldValues):
     {'recall_over': ('min_cutoff_relevant', 'relevant')}
     """
 
+    precision_over: Literal["cutoff", "list", "min_cutoff_relevant", "min_list_relevant"] = "cutoff"
+    recall_over: Literal["relevant", "min_cutoff_relevant", "min_list_relevant"] = "relevant"
+    weight: Literal["one", "values"] = "one"
+    ap_over: Literal["cutoff", "list", "relevant", "min_cutoff_relevant", "min_list_relevant", "hits"] = (
+        "min_cutoff_relevant"
+    )
+    ideal_over: Literal["cutoff", "min_cutoff_relevant", "min_list_relevant", "all_judged"] = "min_cutoff_relevant"
+    rbo_over: Literal["extrapolated", "truncated"] = "extrapolated"
+    popularity: Literal["users", "interactions"] = "users"
+    novelty_over: Literal["users", "interactions"] = "users"
+    arp_over: Literal["one", "users", "interactions", "max"] = "one"
+    unseen_items: Literal["rare", "zero", "skip", "least_popular", "raise"] = "rare"
+    foreign_items: Literal["raise", "ignore", "count"] = "raise"
+    list_mean_over: Literal["list", "cutoff"] = "list"
+    tail: Literal["head_share", "lowest_share", "at_most"] = "head_share"
+    distance: Literal["cosine", "dot", "euclidean", "hamming", "jaccard", "matrix"] = "cosine"
+    ild_over: Literal["pairs", "list", "pairs_or_one"] = "pairs"
+    serendipity_of: Literal["features", "popularity"] = "features"
+    history_distance: Literal["nearest", "mean"] = "nearest"
+    missing_features: Literal["raise", "skip"] = "raise"
+    list_users: Literal["lists", "users"] = "lists"
+    gini_over: Literal["items", "items_less_one"] = "items"
+    gini_items: Literal["catalogue", "recommended"] = "catalogue"
+    entropy_base: Literal["2", "e"] = "2"
+    entropy_over: Literal["one", "log_items", "distinct_items"] = "one"
+    list_similarity: Literal["cosine", "overlap"] = "cosine"
+    gain: Literal["linear", "binary", "exp2", "exp2_shifted", "table"] = "linear"
+    discount: Literal["log2", "log2_floored"] = "log2"
+    average: Literal["macro", "micro", "geometric", "of_means"] = "macro"
+    users: Literal["truth", "both", "predictions", "union"] = "truth"
+    empty_truth: Literal["compute", "skip", "zero", "one", "error"] = "skip"
+    empty_list: Literal["compute", "skip", "zero", "one", "error"] = "compute"
+    missing_list: Literal["compute", "skip", "zero", "one", "error"] = "compute"
+    undefined: Literal["zero", "one", "nan", "skip"] = "zero"
+    duplicate_items: Literal["raise", "first", "count"] = "raise"
+    duplicate_truth: Literal["raise", "first", "max", "count"] = "raise"
+    negative_grades: Literal["raise", "unjudged", "zero_gain"] = "raise"
+    ties: Literal[
+        "lowest_id", "highest_id", "input_order", "optimistic", "pessimistic", "shared", "expected", "raise"
+    ] = "lowest_id"
+    nan: Literal["raise", "last"] = "raise"
+    min_grade: float | Literal["any"] | None = None
+    gain_table: tuple[float, ...] = ()
+    decimals: int | None = None
+    score_dtype: Literal["native", "float32"] = "native"
+    negative_infinity: Literal["rank", "exclude"] = "rank"
+    rank_gaps: Literal["close", "keep"] = "close"
     overrides: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     name: str = field(default="custom", compare=False)
 
@@ -290,7 +341,6 @@ class Convention(FieldValues):
         return f"<Convention {text}>" if text.endswith(all_changes) else f"<Convention {text}: {all_changes}>"
 
     def _repr_html_(self) -> str:
-        from exactk._runtime.html_table import HtmlTable, html_of_tables
 
         changes = _changes(self, _STANDARD)
         names = list(changes or FIELDS)
@@ -451,3 +501,32 @@ conventions: Registry[Convention] = Registry(
     "convention",
 )
 """The presets, by name."""
+
+
+_REFUSED_CHOICES = frozenset({"raise", "unjudged", "cutoff", "input_order"})
+"""The choices that hints propose to change."""
+
+
+def convention_option(convention: Convention, **changes: object) -> Option:
+    """Return the keyword argument for a change of the convention."""
+    return Option("convention", changes_from(convention, changes))
+
+
+def with_complete_hint(error: ExactkError, convention: Convention, values: Sequence[Value]) -> ExactkError:
+    """Return the error with its hint, written for the standard convention, completed with the call's own changes."""
+    hint = tuple(_complete(part, convention, values) for part in error.fault.hint)
+    return error if hint == error.fault.hint else error.amended(hint=hint)
+
+
+def _complete(part: str | Option, convention: Convention, values: Sequence[Value]) -> str | Option:
+    """Return the completed part of a hint."""
+    if not isinstance(part, Option) or part.name != "convention" or not isinstance(part.value, dict):
+        return part
+    ((field, choice),) = part.value.items()
+    for value in values:
+        refused = value.rules[field]
+        of_convention = convention.rules(override_name(value.metric, value.cutoff))[field]
+        if refused in _REFUSED_CHOICES and refused != of_convention:  # by the metric's string
+            return Option("metrics", value.name.replace(f"{field}={refused}", f"{field}={choice}"))
+    overridden = {f"{metric}.{field}": choice for metric, rules in convention.overrides.items() if field in rules}
+    return Option("convention", changes_from(convention, {field: choice} | overridden))

@@ -3,26 +3,35 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from numbers import Integral, Real
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, TypeAlias
 
 from exactk import _core
-from exactk._plan.conventions import Convention, override_name
-from exactk._plan.custom_metric import CustomInfo, CustomMetric
+from exactk._plan.conventions import Convention, base_of, changes_from, conventions, override_name
 from exactk._plan.fields import FIELDS, field_name, number_of_text, within_spelling
-from exactk._plan.item_tallies import plan_group_tallies, plan_item_tallies
-from exactk._plan.metrics import MetricEntry, agreement_metrics, meant_by, metric_info, metrics, text_of
-from exactk._plan.values import PARTS_OF_MEANS, Value
-from exactk._runtime.errors import ExactkError, input_error, type_error
-from exactk._runtime.faults import quote
+from exactk._plan.metrics import (
+    CustomInfo,
+    CustomMetric,
+    MetricEntry,
+    agreement_metrics,
+    ignored_fields,
+    meant_by,
+    metric_info,
+    metrics,
+    text_of,
+)
+from exactk._plan.values import PARTS_OF_MEANS, Plan, Value, as_plan
+from exactk._runtime.errors import ExactkError, input_error, type_error, warn
+from exactk._runtime.faults import Option, quote
 from exactk._runtime.names import did_you_mean, fold
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from exactk._plan.item_tallies import TallyPlan
+    from exactk._plan.metrics import MetricInfo
+
 
 DEFAULT_METRICS = ("precision@10", "recall@10", "ndcg@10", "map@10", "mrr@10")
 """What is evaluated where no metrics are given."""
@@ -33,155 +42,6 @@ _MAX_GAINS = 2**24  # over all values of a plan, one table per value
 
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]*")
 _SEPARATOR = re.compile(r"[,()\[\]]")
-
-
-class Plan(tuple[Value, ...]):  # noqa: SLOT001 - cached properties need a dictionary
-    """The values of a call, with what is worked out of them once, as plans are evaluated over and over."""
-
-    def __reduce__(self) -> tuple[type[Plan], tuple[tuple[Value, ...]]]:
-        return Plan, (tuple(self),)  # without what is worked out
-
-    @cached_property
-    def distinct_parts(self) -> Plan:
-        """The distinct parts of the values."""
-        return Plan({part.identity: part for value in self for part in value.parts}.values())
-
-    @cached_property
-    def part_indices(self) -> list[tuple[int, ...]]:
-        """The indices of each value's parts among the distinct parts of all values."""
-        indices = {part.identity: index for index, part in enumerate(self.distinct_parts)}
-        return [tuple(indices[part.identity] for part in value.parts) for value in self]
-
-    @cached_property
-    def only_parts(self) -> list[int] | None:
-        """The index of the only part of each value; None if one has several, or is counted over all lists together."""
-        if any(len(value.parts) != 1 or value.info.of_collection or value.info.reads_groups for value in self):
-            return None
-        return [index for (index,) in self.part_indices]
-
-    @cached_property
-    def ranks_alike(self) -> bool:
-        """Whether all values rank the items in one way."""
-        fields = ("ties", "rank_gaps", "score_dtype", "negative_infinity")
-        return len({tuple(value.rules[field] for field in fields) for value in self}) == 1
-
-    @cached_property
-    def core(self) -> list[_core.PlannedValue]:
-        """The values in the core's form."""
-        return [value.core for value in self]
-
-    @cached_property
-    def walks_lists(self) -> bool:
-        """Whether a value reads the items of the lists."""
-        return any(value.info.walks_list for value in self)
-
-    @cached_property
-    def of_collections(self) -> bool:
-        """Whether a value is of all lists together, and has no sums over users."""
-        return any(value.info.of_collection for value in self)
-
-    @cached_property
-    def item_tallies(self) -> tuple[TallyPlan, ...]:
-        """What to count for the values of all lists together."""
-        return plan_item_tallies(self)
-
-    @cached_property
-    def group_tallies(self) -> tuple[Value, ...]:
-        """What to count for the values of groups of items."""
-        return plan_group_tallies(self)
-
-    @cached_property
-    def readers_of_base(self) -> tuple[Value, ...]:
-        """The values that read base predictions."""
-        return tuple(value for value in self if value.info.reads_base)
-
-    @cached_property
-    def readers_of_truth(self) -> tuple[Value, ...]:
-        """The values that read the truth."""
-        return tuple(value for value in self if value.info.reads_truth)
-
-    @cached_property
-    def last_cutoff_of_truth(self) -> int:
-        """The last cutoff of the values that read the truth; 0 if none has one."""
-        return max((value.cutoff or 0 for value in self.readers_of_truth), default=0)
-
-    @cached_property
-    def compares_lists(self) -> tuple[bool, ...]:
-        """Whether each value compares two lists."""
-        return tuple(value.info.compares_lists for value in self)
-
-    @cached_property
-    def parts_that_show_hits(self) -> list[int]:
-        """The index of the first part of each value whose sum over users is above 0 only if there is a hit."""
-        return [
-            indices[0]
-            for value, indices in zip(self, self.part_indices, strict=True)
-            if value.rules["average"] == "macro" and indices and not value.info.positive_without_hits
-        ]
-
-    @cached_property
-    def counts_all_grades(self) -> bool:
-        """Whether a value counts all grades above 0 as relevant."""
-        return any(value.rules["min_grade"] is None for value in self)
-
-    @cached_property
-    def strictest_grade(self) -> float | str | None:
-        """The `min_grade` of the value that reads the truth and counts the fewest items as relevant."""
-        grades = [value.rules["min_grade"] for value in self.readers_of_truth]
-        numbers = [grade for grade in grades if grade is not None and grade != "any"]
-        return max(numbers, default=None if None in grades else "any")
-
-    @cached_property
-    def closes_rank_gaps(self) -> bool:
-        """Whether a value closes gaps of ranks."""
-        return any(value.rules["rank_gaps"] != "keep" for value in self)
-
-    @cached_property
-    def reads_hits_alone(self) -> bool:
-        """Whether the values are of users, and read nothing but which items of the lists are relevant."""
-        return not (
-            self.walks_lists or self.of_collections or self.reads_history or self.readers_of_base or self.has_customs
-        )
-
-    @cached_property
-    def names(self) -> tuple[str, ...]:
-        """The canonical names."""
-        return tuple(value.name for value in self)
-
-    @cached_property
-    def spellings_by_name(self) -> Mapping[str, str]:
-        """The values as requested, by canonical name."""
-        return MappingProxyType(dict(zip(self.names, self.spellings, strict=True)))
-
-    @cached_property
-    def spellings(self) -> tuple[str, ...]:
-        """The values as requested."""
-        return tuple(value.spelling for value in self)
-
-    @cached_property
-    def reads_history(self) -> bool:
-        """Whether a value reads what users have in train."""
-        return any(value.needs.history for value in self)
-
-    @cached_property
-    def has_customs(self) -> bool:
-        """Whether a value is of a metric of one's own."""
-        return any(value.custom is not None for value in self)
-
-
-def as_plan(values: Iterable[Value]) -> Plan:
-    """Return the values as a plan."""
-    return values if isinstance(values, Plan) else Plan(values)
-
-
-def distinct_parts(values: Iterable[Value]) -> Plan:
-    """Return the distinct parts of the values."""
-    return as_plan(values).distinct_parts
-
-
-def part_indices(values: Iterable[Value]) -> list[tuple[int, ...]]:
-    """Return the indices of each value's parts among the distinct parts of all values."""
-    return as_plan(values).part_indices
 
 
 MetricsLike: TypeAlias = str | CustomMetric | MetricEntry | Iterable[str | CustomMetric | MetricEntry]
@@ -524,3 +384,130 @@ def spelling_of_custom(name: str, k: int, average: str | None) -> str:
     if average is None:
         return f"{name}@{k}"
     return f"{name}@{k}(average={FIELDS['average'].check(average, 'average')})"
+
+
+def warn_of_unused_fields(convention: Convention, values: Sequence[Value]) -> None:
+    """Warn once of each field that was changed and has no effect on any value, or on the metric for which it was changed.
+
+    Raise InputError if items are to count by their values in a metric that cannot count them so.
+    """
+    if not may_have_unused_fields(as_plan(values), convention):
+        return
+    warned, of_metrics = set[str](), set[tuple[str, str]]()
+    for value in values:
+        changed = _fields_of_metric(value, convention)
+        if not changed and not value.unused_fields:
+            continue
+        ignored = ignored_fields(value.info, value.rules["list_users"])
+        for name in changed:
+            if name not in ignored or (name, value.metric) in of_metrics or not _is_of_metric(name, value, convention):
+                continue
+            of_metrics.add((name, value.metric))
+            _tell_ignored(name, value.rules[name], value.metric, value.spelling)
+        for name in value.unused_fields:
+            if name not in warned | ignored and _is_unused(name, value, convention, values):
+                warned.add(name)
+                _warn_of_unused_field(name, value, convention)
+    _warn_of_unweighted(values)
+
+
+def may_have_unused_fields(values: Plan, convention: Convention) -> bool:
+    """Return whether `warn_of_unused_fields` has fields to look at."""
+    return values.has_customs or _may_have_unused_fields(values.spellings, convention)
+
+
+@lru_cache(maxsize=64)  # like plans
+def _may_have_unused_fields(spellings: tuple[str, ...], convention: Convention) -> bool:
+    values = plan(spellings, convention, compares_lists=None)
+    return any(
+        _fields_of_metric(value, convention) or value.unused_fields or value.rules["weight"] == "values"
+        for value in values
+    )
+
+
+def check_settings(info: MetricInfo, settings: Mapping[str, Any], given: Iterable[str], spelling: str) -> None:
+    """Warn of the fields given to a metric that it does not read, and refuse those that it cannot have.
+
+    What has no effect beside another field is for the evaluation to say: later settings or the convention may have that.
+    """
+    ignored = ignored_fields(info, settings.get("list_users", "users"))
+    for name in given:
+        if name == "average":
+            check_average(info, settings[name], spelling)
+        if name in ignored:
+            _tell_ignored(name, settings[name], info.name, spelling)
+
+
+def _tell_ignored(name: str, value: object, metric: str, spelling: str) -> None:
+    """Warn that the metric does not read the field, or refuse items that count by their values."""
+    if name == "weight" and value == "values":
+        expected = f"{metric} without weight='values', which recall alone reads"
+        hint = "recall@k(weight=values) counts items by their values, and exactk.custom makes other metrics that do"
+        raise input_error("metrics", expected, spelling, hint=hint)
+    warn(f"{name} has no effect on {metric}: leave it out")
+
+
+def _warn_of_unweighted(values: Sequence[Value]) -> None:
+    """Warn if items count by their values in recall, by the whole convention, and not in other metrics beside it."""
+    unweighted = [
+        value.spelling
+        for value in values
+        if value.rules["weight"] == "values" and "weight" in ignored_fields(value.info)
+    ]
+    if unweighted:
+        warn(f"weight='values' has an effect on recall alone, and none on {', '.join(dict.fromkeys(unweighted))}")
+
+
+def _fields_of_metric(value: Value, convention: Convention) -> list[str]:
+    """Return the fields that the metric's string or an override changes."""
+    override = override_name(value.metric, value.cutoff)
+    rules = convention.rules(override)
+    overrides = {*convention.overrides.get(override, ()), *convention.overrides.get(value.metric, ())}
+    if not overrides and value.rules == rules:
+        return []
+    return [name for name in FIELDS if name in overrides or value.rules[name] != rules[name]]
+
+
+def _is_unused(name: str, value: Value, convention: Convention, values: Sequence[Value]) -> bool:
+    """Return whether the field was changed by the caller, not by a preset, and has no effect on other values either."""
+    if _is_of_string(name, value, convention):
+        return True
+    base = base_of(convention) or conventions["standard"]
+    if value.rules[name] == base.rules(override_name(value.metric, value.cutoff))[name]:
+        return False
+    rules = [convention.rules(override) for override in ("", *convention.overrides)] + [one.rules for one in values]
+    return not any(one[name] == value.rules[name] and _has_effect(name, one) for one in rules)
+
+
+def _is_of_metric(name: str, value: Value, convention: Convention) -> bool:
+    """Return whether the metric's string or an override by the caller changes the field for this metric alone."""
+    if _is_of_string(name, value, convention):
+        return True
+    override = override_name(value.metric, value.cutoff)
+    base = base_of(convention) or conventions["standard"]
+    has_override = any(name in convention.overrides.get(one, {}) for one in (override, value.metric))
+    return has_override and value.rules[name] != base.rules(override)[name]
+
+
+def _is_of_string(name: str, value: Value, convention: Convention) -> bool:
+    """Return whether the metric's string has the field."""
+    return bool(value.rules[name] != convention.rules(override_name(value.metric, value.cutoff))[name])
+
+
+def _has_effect(name: str, rules: Mapping[str, Any]) -> bool:
+    requirement = FIELDS[name].requires
+    return requirement is None or rules[requirement.field] in requirement.choices
+
+
+def _warn_of_unused_field(name: str, value: Value, convention: Convention) -> None:
+    requirement = FIELDS[name].requires
+    assert requirement is not None  # noqa: S101 - for the type checker
+    field, choice = requirement.field, requirement.choices[0]
+    text = f"{name} has no effect beside {field}={value.rules[field]!r}"
+    if _is_of_string(name, value, convention):
+        warn(f"{text} in {value.name}; ({field}={choice},{name}=...) uses it")
+        return
+    override = override_name(value.metric, value.cutoff)
+    scopes = (f"{one}." for one in (override, value.metric) if name in convention.overrides.get(one, {}))
+    change = {f"{next(scopes, '')}{field}": choice}
+    warn(f"{text}; ", Option("convention", changes_from(convention, change)), " uses it")

@@ -1,4 +1,4 @@
-"""The values of a call: metrics at a cutoff under resolved rules."""
+"""The values of a call: metrics at a cutoff under resolved rules; what they need, their ranges, what is counted for them."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from exactk._plan.fields import FIELDS, STANDARD_RULES, core_rules, fields_of
 from exactk._plan.metrics import metrics
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
-    from exactk._plan.custom_metric import CustomInfo
+    from exactk._plan.metrics import CustomInfo
 
 PARTS_OF_MEANS: Mapping[str, tuple[str, ...]] = MappingProxyType(
     dict.fromkeys(("fbeta", "f1"), ("precision", "recall"))
@@ -162,3 +162,222 @@ def is_in_unit_range(value: Value) -> bool:
     """Return whether each user's value is in [0, 1] for any list."""
     low, high = range_of(value)
     return low >= 0 and high <= 1
+
+
+class Plan(tuple[Value, ...]):  # noqa: SLOT001 - cached properties need a dictionary
+    """The values of a call, with what is worked out of them once, as plans are evaluated over and over."""
+
+    def __reduce__(self) -> tuple[type[Plan], tuple[tuple[Value, ...]]]:
+        return Plan, (tuple(self),)  # without what is worked out
+
+    @cached_property
+    def distinct_parts(self) -> Plan:
+        """The distinct parts of the values."""
+        return Plan({part.identity: part for value in self for part in value.parts}.values())
+
+    @cached_property
+    def part_indices(self) -> list[tuple[int, ...]]:
+        """The indices of each value's parts among the distinct parts of all values."""
+        indices = {part.identity: index for index, part in enumerate(self.distinct_parts)}
+        return [tuple(indices[part.identity] for part in value.parts) for value in self]
+
+    @cached_property
+    def only_parts(self) -> list[int] | None:
+        """The index of the only part of each value; None if one has several, or is counted over all lists together."""
+        if any(len(value.parts) != 1 or value.info.of_collection or value.info.reads_groups for value in self):
+            return None
+        return [index for (index,) in self.part_indices]
+
+    @cached_property
+    def ranks_alike(self) -> bool:
+        """Whether all values rank the items in one way."""
+        fields = ("ties", "rank_gaps", "score_dtype", "negative_infinity")
+        return len({tuple(value.rules[field] for field in fields) for value in self}) == 1
+
+    @cached_property
+    def core(self) -> list[_core.PlannedValue]:
+        """The values in the core's form."""
+        return [value.core for value in self]
+
+    @cached_property
+    def walks_lists(self) -> bool:
+        """Whether a value reads the items of the lists."""
+        return any(value.info.walks_list for value in self)
+
+    @cached_property
+    def of_collections(self) -> bool:
+        """Whether a value is of all lists together, and has no sums over users."""
+        return any(value.info.of_collection for value in self)
+
+    @cached_property
+    def item_tallies(self) -> tuple[TallyPlan, ...]:
+        """What to count for the values of all lists together."""
+        return plan_item_tallies(self)
+
+    @cached_property
+    def group_tallies(self) -> tuple[Value, ...]:
+        """What to count for the values of groups of items."""
+        return plan_group_tallies(self)
+
+    @cached_property
+    def readers_of_base(self) -> tuple[Value, ...]:
+        """The values that read base predictions."""
+        return tuple(value for value in self if value.info.reads_base)
+
+    @cached_property
+    def readers_of_truth(self) -> tuple[Value, ...]:
+        """The values that read the truth."""
+        return tuple(value for value in self if value.info.reads_truth)
+
+    @cached_property
+    def last_cutoff_of_truth(self) -> int:
+        """The last cutoff of the values that read the truth; 0 if none has one."""
+        return max((value.cutoff or 0 for value in self.readers_of_truth), default=0)
+
+    @cached_property
+    def compares_lists(self) -> tuple[bool, ...]:
+        """Whether each value compares two lists."""
+        return tuple(value.info.compares_lists for value in self)
+
+    @cached_property
+    def parts_that_show_hits(self) -> list[int]:
+        """The index of the first part of each value whose sum over users is above 0 only if there is a hit."""
+        return [
+            indices[0]
+            for value, indices in zip(self, self.part_indices, strict=True)
+            if value.rules["average"] == "macro" and indices and not value.info.positive_without_hits
+        ]
+
+    @cached_property
+    def counts_all_grades(self) -> bool:
+        """Whether a value counts all grades above 0 as relevant."""
+        return any(value.rules["min_grade"] is None for value in self)
+
+    @cached_property
+    def strictest_grade(self) -> float | str | None:
+        """The `min_grade` of the value that reads the truth and counts the fewest items as relevant."""
+        grades = [value.rules["min_grade"] for value in self.readers_of_truth]
+        numbers = [grade for grade in grades if grade is not None and grade != "any"]
+        return max(numbers, default=None if None in grades else "any")
+
+    @cached_property
+    def closes_rank_gaps(self) -> bool:
+        """Whether a value closes gaps of ranks."""
+        return any(value.rules["rank_gaps"] != "keep" for value in self)
+
+    @cached_property
+    def reads_hits_alone(self) -> bool:
+        """Whether the values are of users, and read nothing but which items of the lists are relevant."""
+        return not (
+            self.walks_lists or self.of_collections or self.reads_history or self.readers_of_base or self.has_customs
+        )
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        """The canonical names."""
+        return tuple(value.name for value in self)
+
+    @cached_property
+    def spellings_by_name(self) -> Mapping[str, str]:
+        """The values as requested, by canonical name."""
+        return MappingProxyType(dict(zip(self.names, self.spellings, strict=True)))
+
+    @cached_property
+    def spellings(self) -> tuple[str, ...]:
+        """The values as requested."""
+        return tuple(value.spelling for value in self)
+
+    @cached_property
+    def reads_history(self) -> bool:
+        """Whether a value reads what users have in train."""
+        return any(value.needs.history for value in self)
+
+    @cached_property
+    def has_customs(self) -> bool:
+        """Whether a value is of a metric of one's own."""
+        return any(value.custom is not None for value in self)
+
+
+def as_plan(values: Iterable[Value]) -> Plan:
+    """Return the values as a plan."""
+    return values if isinstance(values, Plan) else Plan(values)
+
+
+def distinct_parts(values: Iterable[Value]) -> Plan:
+    """Return the distinct parts of the values."""
+    return as_plan(values).distinct_parts
+
+
+def part_indices(values: Iterable[Value]) -> list[tuple[int, ...]]:
+    """Return the indices of each value's parts among the distinct parts of all values."""
+    return as_plan(values).part_indices
+
+
+_COUNTING_FIELDS = ("foreign_items", "list_users", "users", "empty_truth", "empty_list")
+"""The fields that decide which lists and items are counted, beside those that decide how lists are read."""
+
+
+class TallyPlan(NamedTuple):
+    """Lists whose items are counted, for all values of these lists."""
+
+    rules: Mapping[str, Any]  # of any of these values
+    cutoffs: tuple[int | None, ...]  # ascending; None, the last: whole lists
+    has_short_lists: bool  # whether items are counted by the length of short lists too
+
+    @property
+    def lists_are_sets(self) -> bool:
+        """Whether an item counts once per list."""
+        return bool(self.rules["duplicate_items"] != "count")
+
+
+def plan_item_tallies(values: Sequence[Value]) -> tuple[TallyPlan, ...]:
+    """Return what to count for the values, whatever their order."""
+    by_key: dict[tuple[Any, ...], list[Value]] = {}
+    for value in values:
+        if value.info.of_collection and not value.info.reads_groups:
+            by_key.setdefault(counting_key(value.rules), []).append(value)
+    return tuple(_plan_of_values(by_key[key]) for key in sorted(by_key, key=repr))
+
+
+def tally_index(value: Value, tallies: Sequence[TallyPlan]) -> tuple[int, int]:
+    """Return which of the tallies has the value's lists, and the column of its cutoff."""
+    index = [counting_key(tally.rules) for tally in tallies].index(counting_key(value.rules))
+    return index, tallies[index].cutoffs.index(value.cutoff)
+
+
+def _plan_of_values(values: Sequence[Value]) -> TallyPlan:
+    cutoffs = sorted({value.cutoff for value in values}, key=lambda cutoff: math.inf if cutoff is None else cutoff)
+    needs_lengths = any(
+        "list_similarity" in value.info.own_fields and value.rules["list_similarity"] == "cosine" for value in values
+    )
+    return TallyPlan(values[0].rules, tuple(cutoffs), needs_lengths)
+
+
+def counting_key(rules: Mapping[str, Any]) -> tuple[Any, ...]:
+    """Return what decides which lists are counted, and which items of them."""
+    return tuple(rules[name] for name in (*fields_of("ranking", "judging"), *_COUNTING_FIELDS))
+
+
+def plan_group_tallies(values: Sequence[Value]) -> tuple[Value, ...]:
+    """Return what to count, whatever the order of the values: each metric and its lists, down to the last cutoff.
+
+    Counts are by rank, so that all cutoffs share them.
+    """
+    by_key: dict[tuple[Any, ...], list[Value]] = {}
+    for value in values:
+        if value.info.reads_groups:
+            by_key.setdefault(_key(value), []).append(value)
+    return tuple(max(by_key[key], key=_depth) for key in sorted(by_key, key=repr))
+
+
+def group_tally_index(value: Value, tallies: Sequence[Value]) -> int:
+    """Return which of the tallies has the value's counts."""
+    return list(map(_key, tallies)).index(_key(value))
+
+
+def _depth(value: Value) -> float:
+    return math.inf if value.cutoff is None else value.cutoff
+
+
+def _key(value: Value) -> tuple[Any, ...]:
+    return (value.metric, *counting_key(value.rules))

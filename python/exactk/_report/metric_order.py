@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from exactk._plan.metric_strings import distinct_parts
+from exactk._plan.values import distinct_parts
 from exactk._report.report import Report
 from exactk._report.state import plan_of_state, sums_of_groups
 from exactk._report.user_table import has_part_rows

@@ -7,7 +7,7 @@ from functools import reduce
 from typing import TYPE_CHECKING, Any
 
 from exactk._inference.moments import Moments
-from exactk._plan.metric_strings import part_indices
+from exactk._plan.values import part_indices
 from exactk._report.paired_sums import PairedState, PairedSums
 from exactk._report.state import State, check_same_plan, plan_of_state
 from exactk._report.validation import checked_fields, checked_integer, checked_list, fail, read_hex

@@ -16,6 +16,8 @@ from exactk._inputs.checks import read_only
 from exactk._inputs.keys.vocabulary import Snapshot
 from exactk._plan.conventions import description
 from exactk._plan.metric_strings import canonical_name
+from exactk._plan.values import group_tally_index, tally_index
+from exactk._report.comparison_options import check_confidence
 from exactk._report.counts import count_text
 from exactk._report.exports import Exports
 from exactk._report.state import State, plan_of_state, sums_of_groups
@@ -30,9 +32,7 @@ if TYPE_CHECKING:
 
     from exactk._inference.intervals import MeanInterval
     from exactk._plan.conventions import Convention
-    from exactk._plan.item_tallies import TallyPlan
-    from exactk._plan.metric_strings import Plan
-    from exactk._plan.values import Value
+    from exactk._plan.values import Plan, TallyPlan, Value
     from exactk._report.counts import CandidateCounts
     from exactk._report.exports import DrawnDisplay, FilePath
     from exactk._report.json_document import Document
@@ -224,8 +224,6 @@ class Report(Exports, Mapping[str, float]):
 
     def _tally_of(self, value: Value) -> tuple[ItemTally, int]:
         """Return the tally that a value of all lists depends on, and the column of its cutoff."""
-        from exactk._plan.item_tallies import tally_index
-
         index, column = tally_index(value, self._tally_plans)
         return self._state.item_tallies[index], column
 
@@ -238,7 +236,6 @@ class Report(Exports, Mapping[str, float]):
         return self._plan.group_tallies
 
     def _group_tally_of(self, value: Value) -> GroupTally:
-        from exactk._plan.item_tallies import group_tally_index
 
         return self._state.group_tallies[group_tally_index(value, self._group_tally_plans)]
 
@@ -322,7 +319,6 @@ class Report(Exports, Mapping[str, float]):
         >>> round(nothing.low, 4), round(nothing.high, 4), nothing.method
         (0.0, 0.0596, 'beta')
         """
-        from exactk._report.comparison_options import check_confidence
         from exactk._report.statistics import interval_of_sums
         from exactk._runtime.optional import require
 

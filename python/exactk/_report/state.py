@@ -12,8 +12,9 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from exactk._plan.conventions import Convention, description
-from exactk._plan.custom_metric import CustomInfo, check_name
 from exactk._plan.metric_strings import plan
+from exactk._plan.metrics import CustomInfo, check_name
+from exactk._plan.values import plan_group_tallies, plan_item_tallies
 from exactk._report.counts import Counts
 from exactk._report.sums import GroupSums, RunningGroupSums, group_sums_of
 from exactk._runtime.copies import changed_copy
@@ -23,9 +24,8 @@ from exactk._runtime.faults import plural
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
 
-    from exactk._plan.item_tallies import TallyPlan
-    from exactk._plan.metric_strings import Customs, Plan
-    from exactk._plan.values import Value
+    from exactk._plan.metric_strings import Customs
+    from exactk._plan.values import Plan, TallyPlan, Value
     from exactk._report.shards import Shards
     from exactk._report.sums import Label, Scales, Sums
     from exactk._report.tallies import GroupTally, ItemTally
@@ -429,7 +429,6 @@ def _checked_tallies(
     tallies: Sequence[bytes], values: Sequence[Value], users: int, catalogue: Catalogue | None
 ) -> tuple[tuple[ItemTally, ...], tuple[GroupTally, ...]]:
     """Return the tallies that the values need, after checking that so many users and items can have them."""
-    from exactk._plan.item_tallies import plan_group_tallies, plan_item_tallies
     from exactk._report.tallies import group_tally_from_bytes
     from exactk._report.validation import fail
 

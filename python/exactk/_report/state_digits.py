@@ -22,8 +22,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from exactk._plan.item_tallies import TallyPlan
-    from exactk._plan.values import Value
+    from exactk._plan.values import TallyPlan, Value
     from exactk._report.tallies import Integers, ItemTally, TallyKeys
 
 

@@ -24,8 +24,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from exactk._plan.metric_strings import Plan
-    from exactk._plan.values import Value
+    from exactk._plan.values import Plan, Value
     from exactk._report.sums import Label, Sums
 
 

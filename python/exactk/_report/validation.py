@@ -9,8 +9,8 @@ from collections.abc import Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from exactk._plan.metric_strings import distinct_parts, plan
-from exactk._plan.values import is_in_unit_range, range_of
+from exactk._plan.metric_strings import plan
+from exactk._plan.values import distinct_parts, is_in_unit_range, range_of
 from exactk._report.sums import Label, Sums
 from exactk._runtime.errors import ExactkError, input_error
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from exactk._plan.conventions import Convention
-    from exactk._plan.custom_metric import CustomInfo
+    from exactk._plan.metrics import CustomInfo
     from exactk._plan.values import Value
 
 _TOLERANCE = 1e-9  # of what is computed from sums

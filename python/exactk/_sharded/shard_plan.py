@@ -16,11 +16,9 @@ from exactk._engine.warnings import Evaluated, warn_of
 from exactk._inputs.items import Items
 from exactk._inputs.keys.column_roles import Columns, user_columns
 from exactk._inputs.registry import classify
-from exactk._plan.conventions import as_convention
-from exactk._plan.hints import with_complete_hint
-from exactk._plan.item_tallies import plan_item_tallies
-from exactk._plan.metric_strings import plan
-from exactk._plan.unused_fields import warn_of_unused_fields
+from exactk._plan.conventions import as_convention, with_complete_hint
+from exactk._plan.metric_strings import plan, warn_of_unused_fields
+from exactk._plan.values import plan_item_tallies
 from exactk._runtime.errors import ExactkError, input_error, type_error
 from exactk._runtime.faults import Option
 from exactk._runtime.threads import resolve_threads
@@ -40,8 +38,8 @@ if TYPE_CHECKING:
     from exactk._inputs.items import CatalogueLike
     from exactk._inputs.keys.column_roles import ColumnNames
     from exactk._plan.conventions import Convention, ConventionLike
-    from exactk._plan.metric_strings import MetricsLike, Plan
-    from exactk._plan.values import Value
+    from exactk._plan.metric_strings import MetricsLike
+    from exactk._plan.values import Plan, Value
     from exactk._report.comparison_options import ComparisonOptions
 
 

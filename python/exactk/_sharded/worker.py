@@ -9,7 +9,7 @@ import numpy as np
 from exactk._engine.findings import NO_EXAMPLES
 from exactk._engine.pipeline import evaluate_systems
 from exactk._inputs.model.rows import TruthColumns
-from exactk._plan.hints import with_complete_hint
+from exactk._plan.conventions import with_complete_hint
 from exactk._report.comparison_state import ComparisonState
 from exactk._runtime import optional
 from exactk._runtime.errors import ExactkError, input_error, without_warnings

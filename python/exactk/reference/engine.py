@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
     from exactk._engine.problem import Problem
     from exactk._plan.values import Value
-    from exactk.reference.metrics import Ratio
+    from exactk.reference.hit_metrics import Ratio
 
 
 _SCALE = 4096  # a product of three doubles is a multiple of 2^-3222

@@ -5,13 +5,13 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
+from exactk.reference.hit_metrics import divisor, register
 from exactk.reference.item_metrics import METRICS
-from exactk.reference.metrics import divisor, register
 from exactk.reference.rules import DIGITS, discount
 
 if TYPE_CHECKING:
+    from exactk.reference.hit_metrics import Ratio
     from exactk.reference.judge import JudgedUser
-    from exactk.reference.metrics import Ratio
     from exactk.reference.rules import Rules
 
 __all__ = ["METRICS"]

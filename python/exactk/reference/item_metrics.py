@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from exactk.reference.metrics import METRICS, divisor, register
+from exactk.reference.hit_metrics import METRICS, divisor, register
 from exactk.reference.rules import discount
 
 if TYPE_CHECKING:
+    from exactk.reference.hit_metrics import Ratio
     from exactk.reference.judge import JudgedUser
-    from exactk.reference.metrics import Ratio
     from exactk.reference.rules import Rules
 
 __all__ = ["METRICS"]

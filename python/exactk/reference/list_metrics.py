@@ -10,11 +10,11 @@ from itertools import combinations
 from typing import TYPE_CHECKING
 
 from exactk.reference.history_metrics import METRICS
-from exactk.reference.metrics import undirected
+from exactk.reference.hit_metrics import undirected
 
 if TYPE_CHECKING:
+    from exactk.reference.hit_metrics import Ratio
     from exactk.reference.judge import JudgedUser
-    from exactk.reference.metrics import Ratio
     from exactk.reference.rules import Rules
 
 __all__ = ["METRICS"]

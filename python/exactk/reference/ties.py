@@ -12,8 +12,8 @@ from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 from exactk._plan.metrics import metrics as registry
+from exactk.reference.hit_metrics import METRICS, Ratio
 from exactk.reference.judge import JudgedItem, JudgedUser, gain, tied_hits
-from exactk.reference.metrics import METRICS, Ratio
 from exactk.reference.rules import Rules, discount
 
 

@@ -11,13 +11,13 @@ from exactk._html.sections.definitions import definitions
 from exactk._html.sections.differences import differences
 from exactk._html.sections.examples import examples
 from exactk._html.sections.groups import groups
+from exactk._html.sections.metric_values import values
 from exactk._html.sections.ranks import ranks
 from exactk._html.sections.relevance import relevance
 from exactk._html.sections.reproduction import reproduction
 from exactk._html.sections.sample_size import sample_size
 from exactk._html.sections.trade_offs import trade_offs
 from exactk._html.sections.users import users
-from exactk._html.sections.values import values
 from exactk._html.sections.verdict import verdict
 from exactk._html.sections.wins import wins
 
