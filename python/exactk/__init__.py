@@ -159,7 +159,7 @@ if not TYPE_CHECKING:  # type checkers would take every name for one that this f
         from exactk._runtime.names import did_you_mean
 
         meant = meant_by(name)
-        hint = meant.as_value if meant else did_you_mean(name, __all__)
+        hint = f"write {meant.call}" if meant else did_you_mean(name, __all__)
         raise AttributeError(f"{message}; {hint}" if hint else message)
 
 

@@ -107,27 +107,22 @@ def _example(metric: MetricInfo) -> list[str]:
     lists: dict[str, Any] = {"truth": _TRUTH, "predictions": _PREDICTIONS}
     if metric.compares_lists:
         lists = {"one": _PREDICTIONS, "other": _OTHERS}
-    lines = [f"{name} = {value!r}" for name, value in lists.items()]
     options: dict[str, Any] = {"base_predictions": _OTHERS} if metric.reads_base else {}
-    if metric.reads_base:
-        lines.append(f"base = {_OTHERS!r}")
-    if metric.walks_list:
-        of_items = _items_of(metric)
-        options["items"] = Items(**of_items) if metric.reads_groups or metric.reads_features else of_items["train"]
-        lines += [f"{name} = {value!r}" for name, value in of_items.items()]
-        lines += [f"items = exactk.Items({', '.join(f'{name}={name}' for name in of_items)})"] * isinstance(
-            options["items"], Items
-        )
-    names = {"base_predictions": "base", "items": "items" if isinstance(options.get("items"), Items) else "train"}
-    required = [one.name for one in (metric.parameter,) if one is not None and one.standard is None]
-    k = 2 if metric.reads_beyond_cutoff else 3
-    cutoffs = [] if metric.pairwise else [f"k={k}"]
-    passed = ", ".join([*lists, *cutoffs, *(f"{name}={names[name]}" for name in options)])
-    setting = "".join(f".with_({name}={_REQUIRED})" for name in required)
+    of_items = _items_of(metric) if metric.walks_list else {}
+    lines = [f"{name} = {value!r}" for name, value in {**lists, **options, **of_items}.items()]
+    if of_items:
+        options["items"] = Items(**of_items)
+        lines.append(f"items = exactk.Items({', '.join(f'{name}={name}' for name in of_items)})")
+    k = None if metric.pairwise else 2 if metric.reads_beyond_cutoff else 3
+    needs = (
+        ""
+        if metric.parameter is None or metric.parameter.standard is not None
+        else f"({metric.parameter.name}={_REQUIRED})"
+    )
     evaluate: Callable[..., Report] = reference.agreement if metric.compares_lists else reference.evaluate
-    asked = f"{metric.name}{'' if metric.pairwise else f'@{k}'}{''.join(f'({name}={_REQUIRED})' for name in required)}"
-    (value,) = evaluate(*lists.values(), asked, **options).values()
-    code = ["import exactk", *lines, f"{_path(metric)}{setting}({passed})"]
+    (value,) = evaluate(*lists.values(), f"{metric.name}{f'@{k}' if k else ''}{needs}", **options).values()
+    passed = ", ".join([*lists, *([f"k={k}"] if k else []), *(f"{name}={name}" for name in options)])
+    code = ["import exactk", *lines, f"{_path(metric)}{needs and f'.with_{needs}'}({passed})"]
     return [*(f">>> {line}" for line in code), repr(value)]
 
 

@@ -263,7 +263,9 @@ class _Metrics(Registry[_M], Generic[_M]):
     def hint(self, spelling: str) -> str:
         """Return what to write for a name that is none of these."""
         meant = meant_by(spelling)
-        return meant.as_object if meant else super().hint(spelling)
+        if meant is None:
+            return super().hint(spelling)
+        return f"write {meant.path}" + (f" @ {meant.cutoff}, or {meant.call} for its value" if meant.cutoff else "")
 
     if not TYPE_CHECKING:  # which know every name
 

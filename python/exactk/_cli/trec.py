@@ -17,7 +17,7 @@ from exactk._files.formats import is_trec
 from exactk._files.text import open_bytes
 from exactk._plan.metric_strings import plan
 from exactk._plan.trec_measures import HEADER, MEASURE_SETS, MEASURES_BY_NAME, OUTSIDE_OF_SETS, TREC_MEASURES
-from exactk._plan.values import part_indices
+from exactk._plan.values import as_plan
 from exactk._report.state import plan_of_state
 from exactk._runtime.errors import InputError, input_error
 from exactk._runtime.printable_text import printable
@@ -293,7 +293,7 @@ def _printed_measures(report: exactk.Report, names: Names) -> list[_PrintedMeasu
     """Return the report's values in trec_eval's order."""
     values = plan_of_state(report.state)
     printed = []
-    for value, parts in zip(values, part_indices(values), strict=True):
+    for value, parts in zip(values, as_plan(values).part_indices, strict=True):
         order, name = _order_and_name(value, report, names)
         measure = TREC_MEASURES[order] if order < len(TREC_MEASURES) else None
         total = None

@@ -30,7 +30,7 @@ from exactk._inputs.conversions import exclusions_input, predictions_input
 from exactk._inputs.model.rows import TruthColumns
 from exactk._inputs.model.scores import CanonicalEmbeddings, Scores, SparseScores
 from exactk._inputs.user_histories import histories_of_users, rows_by_code
-from exactk._plan.values import Plan, as_plan, distinct_parts
+from exactk._plan.values import Plan, as_plan
 from exactk._report.report import Report
 from exactk._report.state import Catalogue
 from exactk._runtime.errors import each_warning_once
@@ -130,7 +130,7 @@ class Evaluation(NamedTuple):
         restricted = self._restrict_lists(inputs)
         problem = self._problem(
             restricted.inputs,
-            distinct_parts(self.values),
+            as_plan(self.values).distinct_parts,
             groups=codes,
             group_count=1 if labels is None else max(1, len(labels)),
             per_user=self.per_user,

@@ -9,7 +9,7 @@ import numpy as np
 
 from exactk._engine.problem import Engine, KeyedTruth, Outcome, Problem, solve
 from exactk._inputs.model.lists import Rankings
-from exactk._plan.values import Plan, as_plan, distinct_parts, part_indices
+from exactk._plan.values import Plan, as_plan
 from exactk._report.counts import TieCounts
 from exactk._report.report import Report
 from exactk._report.state import State, customs_of
@@ -49,7 +49,7 @@ def user_rows(problem: Problem, outcome: Outcome, values: tuple[Value, ...]) -> 
 
     table, ratios = outcome.per_user, outcome.ratios
     assert table is not None and ratios is not None  # noqa: S101, PT018 - the caller has asked
-    indices = part_indices(values)
+    indices = as_plan(values).part_indices
     if indices == [(row,) for row in range(len(table))] and not any(map(has_part_rows, values)):
         return table
     rows = np.full((row_count(values), table.shape[1]), np.nan)  # values that are computed from means have none
@@ -70,11 +70,11 @@ def tie_range(engine: Engine, problem: Problem, value: Value) -> tuple[float, fl
     from exactk._report.statistics import value_of_sums
 
     extremes = tuple(replace(value, rules={**value.rules, "ties": ties}) for ties in ("pessimistic", "optimistic"))
-    sums = solve(engine, problem._replace(values=distinct_parts(extremes))).sums
+    sums = solve(engine, problem._replace(values=as_plan(extremes).distinct_parts)).sums
     # Sorted, as one hit more may lower a mean over the hits (ap_over='hits').
     lowest, highest = sorted(
         value_of_sums(one, [sums[i] for i in indices], weighted=problem.weights is not None)
-        for one, indices in zip(extremes, part_indices(extremes), strict=True)
+        for one, indices in zip(extremes, as_plan(extremes).part_indices, strict=True)
     )
     return lowest, highest
 
@@ -147,7 +147,7 @@ def _ties_of_values(
             max((one.dependent for one in parts), default=0), max((one.spread for one in parts), default=0)
         )
 
-    return tuple(map(ties_of, values, part_indices(values)))
+    return tuple(map(ties_of, values, as_plan(values).part_indices))
 
 
 def _users_with_closed_gaps(problem: Problem) -> int:

@@ -17,7 +17,7 @@ from exactk._inputs.keys.disjoint_keys import describe_disjoint
 from exactk._inputs.readings import lines_of_ranks
 from exactk._inputs.registry import ClassifiedValue
 from exactk._plan.conventions import convention_option
-from exactk._plan.values import part_indices
+from exactk._plan.values import as_plan
 from exactk._report.counts import count_text
 from exactk._report.state import plan_of_state
 from exactk._report.statistics import describe_undefined, is_undefined_set
@@ -480,7 +480,7 @@ def describe_values_without_weight(report: Report) -> str:
 
 def _weightless_values(report: Report) -> list[str]:
     """Return the values whose users all have weight 0."""
-    totals, indices = report.state.totals, part_indices(plan_of_state(report.state))
+    totals, indices = report.state.totals, as_plan(plan_of_state(report.state)).part_indices
     parts = {name: [totals[i] for i in row] for name, row in zip(report, indices, strict=True)}
     return [name for name, sums in parts.items() if any(part.users and not part.weight for part in sums)]
 

@@ -163,16 +163,8 @@ def _numbers_field(core: _core.ConventionField, scope: Scope, bounds: tuple[floa
             raise input_error(argument, f"{core.name}=[number, ...]", quote(text))
         return [number_of_text(number.strip(), argument) for number in text[1:-1].split(",")]
 
-    return Field(
-        core.name,
-        core.summary,
-        scope,
-        core.expected,
-        "tuple[float, ...]",
-        check(core.standard, core.name),
-        check,
-        parse,
-    )
+    standard = check(core.standard, core.name)
+    return Field(core.name, core.summary, scope, core.expected, "tuple[float, ...]", standard, check, parse)
 
 
 def _core_field(core: _core.ConventionField) -> Field:

@@ -203,9 +203,7 @@ def _parse_metric(spelling: str, convention: Convention, customs: Customs) -> It
     split = _split_spelling(spelling)
     info = customs.get(split.name) or metric_info(split.name, spelling)
     if split.suffix and (split.cutoffs or info.parameter):  # f_2 might mean beta = 2
-        meant = meant_by(spelling)
-        hint = meant.as_string if meant else ""
-        raise input_error("metrics", "a cutoff written as @k", quote(spelling), hint=hint)
+        raise input_error("metrics", "a cutoff written as @k", quote(spelling), hint=_hint(spelling))
     parameter, changes = _parse_arguments(split.arguments, info, spelling)
     # A convention checks its fields: the string's are those of a convention with one override.
     try:
@@ -214,6 +212,11 @@ def _parse_metric(spelling: str, convention: Convention, customs: Customs) -> It
     except ExactkError as error:
         raise error.amended(argument="metrics") from None
     yield from _resolve_values(info, split, parameter, changes, convention)
+
+
+def _hint(spelling: str) -> str:
+    meant = meant_by(spelling)
+    return "" if meant is None else f"did you mean {meant.string!r}?"
 
 
 class _Spelling(NamedTuple):
@@ -247,8 +250,8 @@ def _split_spelling(spelling: str) -> _Spelling:
         and not set("[])") & set(cutoffs[1:-1] if cutoffs[:1] + cutoffs[-1:] == "[]" else cutoffs)
     )
     if not is_well_formed:
-        meant, expected = meant_by(spelling), "one name[@k | @[k1,k2]][(parameter=value, ...)] per string"
-        raise input_error("metrics", expected, quote(spelling), hint=meant.as_string if meant else "")
+        expected = "one name[@k | @[k1,k2]][(parameter=value, ...)] per string"
+        raise input_error("metrics", expected, quote(spelling), hint=_hint(spelling))
     _, underscore, suffix = name.replace("-", "_").rpartition("_")
     if not (underscore and suffix.isdigit()) or name in metrics:  # f_1
         suffix = ""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -169,16 +169,14 @@ def metric_info(spelling: str, metric_string: str | None = None) -> MetricInfo:
     """Return the metric's description, by its name or an alias in any spelling."""
     name = metrics.name_of(spelling)
     if name is None:
-        meant = meant_by(metric_string or spelling)
-        name_meant = "" if meant is None else f"did you mean {meant.spelling!r}?"
-        hint = (meant.as_string if meant and metric_string else name_meant) or metrics.hint(spelling) or _all_names()
+        if meant := meant_by(metric_string or spelling):
+            hint = f"did you mean {(meant.string if metric_string else meant.spelling)!r}?"
+        else:
+            of_lists, others = ", ".join(agreement_metrics), ", ".join(evaluation_metrics)
+            all_names = f"the metrics of two lists are {of_lists}; the other metrics are {others}"
+            hint = metrics.hint(spelling) or all_names
         raise input_error("metrics", "the name of a metric", quote(metric_string or spelling), hint=hint)
     return metrics[name]
-
-
-def _all_names() -> str:
-    of_lists, others = ", ".join(agreement_metrics), ", ".join(evaluation_metrics)
-    return f"the metrics of two lists are {of_lists}; the other metrics are {others}"
 
 
 _F_OF_NUMBER = re.compile(
@@ -207,34 +205,18 @@ class Meant(NamedTuple):
         return f"{self.spelling}{at}{f'({self.settings})' if self.settings else ''}"
 
     @property
-    def as_string(self) -> str:
-        """A hint for metric strings."""
-        return f"did you mean {self.string!r}?"
-
-    @property
-    def as_object(self) -> str:
-        """A hint for the registries."""
-        path = self._path
-        return (
-            f"write {path}" if self.cutoff is None else f"write {path} @ {self.cutoff}, or {self._call} for its value"
-        )
-
-    @property
-    def as_value(self) -> str:
-        """A hint for functions."""
-        return f"write {self._call}"
-
-    @property
-    def _path(self) -> str:
+    def path(self) -> str:
+        """The object."""
         registry = "agreement_metrics" if self.info.compares_lists else "metrics"
         settings = self.settings if re.fullmatch(r"(\w+=[0-9.]+)?", self.settings) else "..."
         name = self.spelling if self.spelling.isidentifier() else self.info.name
         return f"exactk.{registry}.{name}{f'.with_({settings})' if settings else ''}"
 
     @property
-    def _call(self) -> str:
+    def call(self) -> str:
+        """The value."""
         takes = "one, other" if self.info.compares_lists else "truth, predictions"
-        return f"{self._path}({takes}{'' if self.info.pairwise else f', k={self.cutoff or 10}'})"
+        return f"{self.path}({takes}{'' if self.info.pairwise else f', k={self.cutoff or 10}'})"
 
 
 def meant_by(text: str) -> Meant | None:
@@ -269,6 +251,19 @@ def check_name(name: object) -> str:
     return name
 
 
+_OF_CUSTOM: Mapping[str, Any] = MappingProxyType(
+    {
+        "summary": "a metric of one's own, from exactk.custom",
+        **dict.fromkeys(("formula", "source"), ""),
+        **dict.fromkeys(("aliases", "own_fields"), ()),
+        "parameter": None,
+        "micro": True,
+        "positive_without_hits": True,  # for all that is known
+    }
+)
+"""What the core's descriptions say of metrics of one's own; all else is false."""
+
+
 @dataclass(frozen=True)
 class CustomInfo:
     """The description of a metric of one's own, with the attributes of the other metrics' descriptions."""
@@ -279,35 +274,10 @@ class CustomInfo:
     direction: Literal["higher", "lower", "none"]
     digest: int  # 128 bits that tell its function from others of its name
 
-    summary: ClassVar[str] = "a metric of one's own, from exactk.custom"
-    formula: ClassVar[str] = ""
-    source: ClassVar[str] = ""
-    aliases: ClassVar[list[str]] = []
-    own_fields: ClassVar[list[str]] = []
-    averages_precisions: ClassVar[bool] = False
-    compares_lists: ClassVar[bool] = False
-    counts_missing_lists: ClassVar[bool] = False
-    discounted: ClassVar[bool] = False
-    every_rank: ClassVar[bool] = False
-    micro: ClassVar[bool] = True
-    of_collection: ClassVar[bool] = False
-    pairwise: ClassVar[bool] = False
-    parameter: ClassVar[None] = None
-    positive_without_hits: ClassVar[bool] = True  # for all that is known
-    reads_base: ClassVar[bool] = False
-    reads_beyond_cutoff: ClassVar[bool] = False
-    reads_features: ClassVar[bool] = False
-    reads_list: ClassVar[bool] = False  # itself: the core does not
-    reads_list_ranks: ClassVar[bool] = False
-    reads_popularity: ClassVar[bool] = False
-    reads_history: ClassVar[bool] = False
-    reads_groups: ClassVar[bool] = False
-    takes_item_count: ClassVar[bool] = False
-    takes_max_grade: ClassVar[bool] = False
-    unit_range: ClassVar[bool] = False  # sums have room for all numbers, whatever the range
-    uses_gains: ClassVar[bool] = False
-    uses_ideal: ClassVar[bool] = False
-    walks_list: ClassVar[bool] = False
+    def __getattr__(self, name: str) -> Any:  # noqa: ANN401 - as of the core's descriptions
+        if name.startswith("_") or not hasattr(MetricInfo, name):
+            raise AttributeError(name)
+        return _OF_CUSTOM.get(name, False)
 
     @property
     def reads_truth(self) -> bool:

@@ -303,16 +303,6 @@ def as_plan(values: Iterable[Value]) -> Plan:
     return values if isinstance(values, Plan) else Plan(values)
 
 
-def distinct_parts(values: Iterable[Value]) -> Plan:
-    """Return the distinct parts of the values."""
-    return as_plan(values).distinct_parts
-
-
-def part_indices(values: Iterable[Value]) -> list[tuple[int, ...]]:
-    """Return the indices of each value's parts among the distinct parts of all values."""
-    return as_plan(values).part_indices
-
-
 _COUNTING_FIELDS = ("foreign_items", "list_users", "users", "empty_truth", "empty_list")
 """The fields that decide which lists and items are counted, beside those that decide how lists are read."""
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from exactk._plan.values import distinct_parts
+from exactk._plan.values import as_plan
 from exactk._report.report import Report
 from exactk._report.state import plan_of_state, sums_of_groups
 from exactk._report.user_table import has_part_rows
@@ -35,8 +35,8 @@ def _in_order(report: Report, metrics: tuple[str, ...]) -> Report:
     order = [state.metrics.index(metric) for metric in metrics]
     values = plan_of_state(state)
     ordered = [values[index] for index in order]
-    position = {part.identity: index for index, part in enumerate(distinct_parts(values))}
-    parts = [position[part.identity] for part in distinct_parts(ordered)]
+    position = {part.identity: index for index, part in enumerate(as_plan(values).distinct_parts)}
+    parts = [position[part.identity] for part in as_plan(ordered).distinct_parts]
     groups = sums_of_groups(state)
     state = replace(
         state,

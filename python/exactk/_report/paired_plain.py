@@ -7,7 +7,7 @@ from functools import reduce
 from typing import TYPE_CHECKING, Any
 
 from exactk._inference.moments import Moments
-from exactk._plan.values import part_indices
+from exactk._plan.values import as_plan
 from exactk._report.paired_sums import PairedState, PairedSums
 from exactk._report.state import State, check_same_plan, plan_of_state
 from exactk._report.validation import checked_fields, checked_integer, checked_list, fail, read_hex
@@ -91,7 +91,7 @@ def _check_pair(paired: PairedState, pair: Pair, values: Sequence[Value], system
     """
     if paired.weighted or paired.clustered:
         return
-    parts = part_indices(values)
+    parts = as_plan(values).part_indices
     for index, (value, sums) in enumerate(zip(values, paired.totals[pair], strict=True)):
         for side, (system, only) in enumerate(zip(pair, (sums.only_system, sums.only_baseline), strict=True)):
             if only or system not in systems:  # users whom the other system lacks, or a mean of training runs

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from exactk._plan.metric_strings import plan
-from exactk._plan.values import distinct_parts, is_in_unit_range, range_of
+from exactk._plan.values import as_plan, is_in_unit_range, range_of
 from exactk._report.sums import Label, Sums
 from exactk._runtime.errors import ExactkError, input_error
 
@@ -121,7 +121,7 @@ def checked_metrics(
 
 def checked_sums(data: object, values: Sequence[Value], users: int, *, weighted: bool) -> tuple[Sums, ...]:
     """Return the sums of all parts, after checking that this many users can have them."""
-    parts = distinct_parts(values)
+    parts = as_plan(values).distinct_parts
     rows = checked_list(data, "sums", len(parts))
     sums = tuple(_read_sums(row, users) for row in rows)
     is_of_reference = all(one.scales == _REFERENCE_SCALES for one in sums)
