@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import math
 import pickle
 import warnings
@@ -15,6 +16,7 @@ from numpy.testing import assert_array_equal
 from numpy.typing import NDArray
 
 import exactk
+from exactk import _core
 from exactk._engine import custom_values
 from strategies import Evaluation, evaluations, examples, score_evaluations
 
@@ -386,3 +388,13 @@ def test_states_with_an_impossible_description_are_refused(change: dict[str, Any
     plain["custom_metrics"] = [plain["custom_metrics"][0] | change]
     with pytest.raises(exactk.InputError, match="state: expected"):
         exactk.State.from_dict(plain)
+
+
+def test_descriptions_have_the_attributes_of_the_cores() -> None:
+    info = exactk.custom("lengths", length, k=2).info
+    names = [name for name in dir(_core.MetricInfo) if not name.startswith("_")]
+    flags = {name for name in names if getattr(info, name) is True}
+    assert flags == {"micro", "positive_without_hits", "reads_truth"}
+    assert copy.deepcopy(info) == info
+    with pytest.raises(AttributeError):
+        info.reads_minds  # noqa: B018 - the error

@@ -6,7 +6,7 @@ from dataclasses import replace
 from functools import lru_cache
 from numbers import Integral, Real
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from exactk import _core
 from exactk._plan.conventions import Convention, base_of, changes_from, conventions, override_name
@@ -67,22 +67,17 @@ def plan(
     """
     values = _resolve(requested, convention, customs)
     if compares_lists is not None and (not compares_lists) in values.compares_lists:
-        _refuse_kind(values[values.compares_lists.index(not compares_lists)])
-    return values
-
-
-def _refuse_kind(value: Value) -> NoReturn:
-    """Raise InputError for a metric of another function."""
-    if value.info.compares_lists:
-        expected, call = "metrics of predictions and truth", "agreement(one, other"
-        found = f"{quote(value.spelling)}, which compares two lists"
-    else:
+        spelling = values[values.compares_lists.index(not compares_lists)].spelling
         expected, call = (
             f"metrics that compare two lists: {', '.join(agreement_metrics)}",
             "evaluate(truth, predictions",
         )
-        found = quote(value.spelling)
-    raise input_error("metrics", expected, found, hint=f"exactk.{call}, {value.spelling!r}) computes it")
+        found = quote(spelling)
+        if not compares_lists:
+            expected, call = "metrics of predictions and truth", "agreement(one, other"
+            found += ", which compares two lists"
+        raise input_error("metrics", expected, found, hint=f"exactk.{call}, {spelling!r}) computes it")
+    return values
 
 
 _ONLY_STRINGS: set[type] = {str}

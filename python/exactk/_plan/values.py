@@ -142,7 +142,7 @@ def range_of_metric(
     """
     if info.name in _RANGES:
         return _RANGES[info.name]
-    if _needs(info, rules).distances and rules["distance"] == "dot":
+    if rules["distance"] == "dot" and _needs(info, rules).distances:
         return -math.inf, math.inf
     if rules["duplicate_items"] == "count":  # so that a list may have more hits than there are relevant items
         return 0.0, math.inf
