@@ -7,7 +7,7 @@ import textwrap
 from typing import TYPE_CHECKING, Any
 
 from exactk._plan.fields import FIELDS
-from exactk._plan.metrics import bounds_text, ignored_fields
+from exactk._plan.metrics import bounds_text, ignored_fields, lists_of, path_of
 from exactk._plan.values import range_text
 from exactk._runtime.html_table import HtmlTable, html_of_tables
 
@@ -55,7 +55,7 @@ def documentation(metric: MetricInfo) -> str:
         f"{metric.summary[0].upper()}{metric.summary[1:]}.",
         f"Formula under the standard convention: {metric.formula}{where}.",
         *(f"{name[0].upper()}{name[1:]}: {text}." for name, text in _facts(metric).items() if name != "formula"),
-        f"``{_path(metric)} @ 10`` is the metric string. A value has the options of `exactk.{function}`, but no groups.",
+        f"``{path_of(metric)} @ 10`` is the metric string. A value has the options of `exactk.{function}`, but no groups.",
     ]
     text = "\n\n".join(textwrap.fill(one, 120, break_on_hyphens=False) for one in paragraphs)
     return "\n".join([text, "", "Examples", "--------", *_example(metric), ""])
@@ -91,12 +91,7 @@ def _facts(metric: MetricInfo) -> dict[str, str]:
 
 
 def _signature(metric: MetricInfo) -> str:
-    takes = "one, other" if metric.compares_lists else "truth, predictions"
-    return f"{metric.name}({takes}, k=None, **options) -> float"
-
-
-def _path(metric: MetricInfo) -> str:
-    return f"exactk.{'agreement_metrics' if metric.compares_lists else 'metrics'}.{metric.name}"
+    return f"{metric.name}({lists_of(metric)}, k=None, **options) -> float"
 
 
 def _example(metric: MetricInfo) -> list[str]:
@@ -122,7 +117,7 @@ def _example(metric: MetricInfo) -> list[str]:
     evaluate: Callable[..., Report] = reference.agreement if metric.compares_lists else reference.evaluate
     (value,) = evaluate(*lists.values(), f"{metric.name}{f'@{k}' if k else ''}{needs}", **options).values()
     passed = ", ".join([*lists, *([f"k={k}"] if k else []), *(f"{name}={name}" for name in options)])
-    code = ["import exactk", *lines, f"{_path(metric)}{needs and f'.with_{needs}'}({passed})"]
+    code = ["import exactk", *lines, f"{path_of(metric)}{needs and f'.with_{needs}'}({passed})"]
     return [*(f">>> {line}" for line in code), repr(value)]
 
 

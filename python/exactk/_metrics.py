@@ -16,6 +16,7 @@ from exactk._plan.metrics import (
     evaluation_metrics,
     meant_by,
     metrics as registry,
+    path_of,
     text_of,
 )
 from exactk._plan.values import range_of_metric
@@ -116,8 +117,7 @@ class _AskedMetric(MetricEntry):
         return range_of_metric(self._info)
 
     def __repr__(self) -> str:
-        registry, name = "agreement_metrics" if self._info.compares_lists else "metrics", self._spelling
-        path = f"exactk.{registry}" + (f".{name}" if name.isidentifier() else f"[{name!r}]")
+        path = path_of(self._info, self._spelling)
         settings = ", ".join(f"{name}={_literal(value)}" for name, value in self._settings.items())
         return f"{path}.with_({settings})" if settings else path
 

@@ -13,7 +13,6 @@ from exactk._plan.metrics import metrics
 from exactk._plan.presets import PRESETS
 from exactk._runtime.errors import input_error, type_error
 from exactk._runtime.faults import Option
-from exactk._runtime.html_table import HtmlTable, html_of_tables
 from exactk._runtime.names import Registry, did_you_mean
 
 if TYPE_CHECKING:
@@ -341,6 +340,8 @@ class Convention:
         return f"<Convention {text}>" if text.endswith(all_changes) else f"<Convention {text}: {all_changes}>"
 
     def _repr_html_(self) -> str:
+
+        from exactk._runtime.html_table import HtmlTable, html_of_tables
 
         changes = _changes(self, _STANDARD)
         names = list(changes or FIELDS)

@@ -104,6 +104,17 @@ def bounds_text(parameter: _core.MetricParameter) -> str:
     return f"{parameter.low:g} to {highest}, {default}"
 
 
+def path_of(info: MetricInfo, spelling: str = "") -> str:
+    """Return the expression that is the metric."""
+    registry, name = f"exactk.{'agreement_metrics' if info.compares_lists else 'metrics'}", spelling or info.name
+    return f"{registry}.{name}" if name.isidentifier() else f"{registry}[{name!r}]"
+
+
+def lists_of(info: MetricInfo) -> str:
+    """Return the arguments of which the metric computes a value."""
+    return "one, other" if info.compares_lists else "truth, predictions"
+
+
 def describe(metric: MetricInfo | MetricEntry) -> str:
     """Return what a metric measures, and its other names."""
     also = f" (also {', '.join(metric.aliases)})" if metric.aliases else ""
@@ -207,16 +218,13 @@ class Meant(NamedTuple):
     @property
     def path(self) -> str:
         """The object."""
-        registry = "agreement_metrics" if self.info.compares_lists else "metrics"
         settings = self.settings if re.fullmatch(r"(\w+=[0-9.]+)?", self.settings) else "..."
-        name = self.spelling if self.spelling.isidentifier() else self.info.name
-        return f"exactk.{registry}.{name}{f'.with_({settings})' if settings else ''}"
+        return path_of(self.info, self.spelling) + (f".with_({settings})" if settings else "")
 
     @property
     def call(self) -> str:
         """The value."""
-        takes = "one, other" if self.info.compares_lists else "truth, predictions"
-        return f"{self.path}({takes}{'' if self.info.pairwise else f', k={self.cutoff or 10}'})"
+        return f"{self.path}({lists_of(self.info)}{'' if self.info.pairwise else f', k={self.cutoff or 10}'})"
 
 
 def meant_by(text: str) -> Meant | None:

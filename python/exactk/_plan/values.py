@@ -336,7 +336,7 @@ def tally_index(value: Value, tallies: Sequence[TallyPlan]) -> tuple[int, int]:
 
 
 def _plan_of_values(values: Sequence[Value]) -> TallyPlan:
-    cutoffs = sorted({value.cutoff for value in values}, key=lambda cutoff: math.inf if cutoff is None else cutoff)
+    cutoffs = sorted({value.cutoff for value in values}, key=lambda cutoff: cutoff or math.inf)
     needs_lengths = any(
         "list_similarity" in value.info.own_fields and value.rules["list_similarity"] == "cosine" for value in values
     )
@@ -357,16 +357,12 @@ def plan_group_tallies(values: Sequence[Value]) -> tuple[Value, ...]:
     for value in values:
         if value.info.reads_groups:
             by_key.setdefault(_key(value), []).append(value)
-    return tuple(max(by_key[key], key=_depth) for key in sorted(by_key, key=repr))
+    return tuple(max(by_key[key], key=lambda value: value.cutoff or math.inf) for key in sorted(by_key, key=repr))
 
 
 def group_tally_index(value: Value, tallies: Sequence[Value]) -> int:
     """Return which of the tallies has the value's counts."""
     return list(map(_key, tallies)).index(_key(value))
-
-
-def _depth(value: Value) -> float:
-    return math.inf if value.cutoff is None else value.cutoff
 
 
 def _key(value: Value) -> tuple[Any, ...]:

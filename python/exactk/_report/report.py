@@ -17,7 +17,6 @@ from exactk._inputs.keys.vocabulary import Snapshot
 from exactk._plan.conventions import description
 from exactk._plan.metric_strings import canonical_name
 from exactk._plan.values import group_tally_index, tally_index
-from exactk._report.comparison_options import check_confidence
 from exactk._report.counts import count_text
 from exactk._report.exports import Exports
 from exactk._report.state import State, plan_of_state, sums_of_groups
@@ -319,6 +318,7 @@ class Report(Exports, Mapping[str, float]):
         >>> round(nothing.low, 4), round(nothing.high, 4), nothing.method
         (0.0, 0.0596, 'beta')
         """
+        from exactk._report.comparison_options import check_confidence
         from exactk._report.statistics import interval_of_sums
         from exactk._runtime.optional import require
 
