@@ -44,7 +44,7 @@ except ImportError as error:  # pragma: no cover - a broken installation
         error.add_note("exactk's compiled core is missing: install the package, or run `make test` in a checkout")
     raise
 
-import_module("exactk._runtime.forks")  # which says what a fork does
+import_module("exactk._runtime")  # which says what a fork does
 
 if TYPE_CHECKING:
     from exactk import displays as displays, reference as reference, results as results, typing as typing

@@ -16,10 +16,11 @@ from exactk._plan.metric_strings import plan
 from exactk._report.comparison import Comparison
 from exactk._report.comparison_options import ComparisonOptions
 from exactk._report.difference import significant_side
+from exactk._report.exports import DisplaysTables
 from exactk._report.paired_sums import PairedState
 from exactk._report.report import Report
 from exactk._report.state import by_name
-from exactk._report.tables import DisplaysTables, DisplayTable, TextTable
+from exactk._report.tables import DisplayTable, TextTable
 from exactk._runtime import optional
 from exactk._runtime.errors import ExactkError, input_error, type_error
 

@@ -14,9 +14,8 @@ from exactk._engine.problem import KeyedTruth
 from exactk._engine.systems import in_system
 from exactk._engine.warnings import Evaluated
 from exactk._report.report import Report
-from exactk._report.state import StateSums
+from exactk._report.state import StateSums, changed_copy
 from exactk._report.user_table import UserTable
-from exactk._runtime.copies import changed_copy
 from exactk._runtime.errors import input_error
 
 if TYPE_CHECKING:

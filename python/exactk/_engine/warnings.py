@@ -22,9 +22,10 @@ from exactk._report.counts import count_text
 from exactk._report.state import plan_of_state
 from exactk._report.statistics import describe_undefined, is_undefined_set
 from exactk._report.system_warnings import describe_unreached_cutoffs, text_of_systems
-from exactk._report.tables import DIGITS, format_number
+from exactk._report.tables import format_number
 from exactk._runtime.errors import warn
 from exactk._runtime.faults import Option
+from exactk._runtime.numbers import DIGITS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping

@@ -7,7 +7,8 @@ import re
 from typing import TYPE_CHECKING
 
 from exactk._report.difference_table import signed_number
-from exactk._report.tables import DIGITS, format_number
+from exactk._report.tables import format_number
+from exactk._runtime.numbers import DIGITS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

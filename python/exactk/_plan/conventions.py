@@ -8,7 +8,6 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar
 
 from exactk._plan.fields import FIELDS, STANDARD_RULES, field_name
-from exactk._plan.literals import PresetName
 from exactk._plan.metrics import metrics
 from exactk._plan.presets import PRESETS
 from exactk._runtime.errors import input_error, type_error
@@ -19,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Unpack
 
-    from exactk._plan.literals import FieldChanges
+    from exactk._plan.literals import FieldChanges, PresetName
     from exactk._plan.values import Value
     from exactk._runtime.errors import ExactkError
 
@@ -384,7 +383,7 @@ def _rules(convention: Convention, metric: str) -> dict[str, Any]:
 
 _STANDARD = Convention(name="standard")
 
-ConventionLike: TypeAlias = Convention | PresetName | str | Mapping[str, Any]
+ConventionLike: TypeAlias = "Convention | PresetName | str | Mapping[str, Any]"
 """The type of every argument `convention=`: a convention, the name of a preset, or changes to a preset.
 
 Other spellings of the presets' names are accepted too: the literals are for completion.

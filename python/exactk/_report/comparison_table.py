@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from exactk._report.counts import count_label
 from exactk._report.state import plan_of_state
-from exactk._report.tables import DIGITS, DisplayTable, TextTable, format_number
+from exactk._report.tables import DisplayTable, TextTable, format_number
 from exactk._runtime.faults import plural
+from exactk._runtime.numbers import DIGITS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

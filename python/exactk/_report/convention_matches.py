@@ -8,7 +8,8 @@ from decimal import Decimal
 from numbers import Real
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from exactk._report.tables import DisplaysTables, DisplayTable, TextTable
+from exactk._report.exports import DisplaysTables
+from exactk._report.tables import DisplayTable, TextTable
 from exactk._runtime.errors import input_error, type_error
 from exactk._runtime.numbers import parse_number
 

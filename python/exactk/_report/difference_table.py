@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 from exactk._inference.bootstrap import FEWEST_UNITS
 from exactk._inference.margins import SMALL_GROUP
 from exactk._report.comparison_options import ComparisonOptions
-from exactk._report.tables import DIGITS, TextTable, format_number
+from exactk._report.tables import TextTable, format_number
 from exactk._runtime.errors import warn
 from exactk._runtime.faults import Option, plural
+from exactk._runtime.numbers import DIGITS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping, Sequence

@@ -12,9 +12,8 @@ from exactk._plan.metric_strings import canonical_name
 from exactk._report.difference import Compared, Difference, difference_row, verdict_of
 from exactk._report.difference_lookup import lookup_error, names_of, text_index_error
 from exactk._report.difference_table import ComparisonMethod, caption_lines, difference_table, heterogeneity_lines
-from exactk._report.exports import checked_digits, return_or_write, rounded
+from exactk._report.exports import DisplaysTables, checked_digits, return_or_write, rounded
 from exactk._report.tables import (
-    DisplaysTables,
     DisplayTable,
     flat_dict,
     format_csv,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from abc import abstractmethod
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from importlib import import_module
@@ -11,20 +11,9 @@ from numbers import Integral
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, overload
 
-from exactk._report.tables import (
-    DIGITS,
-    TABLES,
-    DisplaysTables,
-    format_csv,
-    format_latex,
-    format_markdown,
-    latex_float,
-    markdown_with_caption,
-    plain_column,
-    without_markup,
-)
-from exactk._runtime.errors import input_error, type_error
+from exactk._runtime.errors import InputError, input_error, type_error
 from exactk._runtime.faults import Option
+from exactk._runtime.numbers import DIGITS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -41,10 +30,41 @@ if TYPE_CHECKING:
     from exactk._report.json_document import Document, Source
     from exactk._report.judged_lists import JudgedLists
     from exactk._report.significance_marks import SignificanceMarks
-    from exactk._report.tables import Columns, Table, TextTable
+    from exactk._report.tables import Columns, DisplayTable, Table, TextTable
 
 FilePath: TypeAlias = str | os.PathLike[str]
 _MAX_DIGITS = 17  # more say nothing about a double
+
+
+TABLES = ("values", "per_user", "by_group", "by_item_group")
+
+
+class DisplaysTables(ABC):
+    """Base of objects that print as tables."""
+
+    @abstractmethod
+    def _display_tables(self) -> Sequence[DisplayTable]:
+        """Return the tables, one above the other."""
+
+    def __repr__(self) -> str:
+        from exactk._report.tables import format_text
+        from exactk._runtime.printable_text import printable
+
+        return "\n".join(
+            "\n".join([format_text(*one.table), *map(printable, one.notes)]) for one in self._display_tables()
+        )
+
+    def _repr_html_(self) -> str:
+        from exactk._runtime.html_table import HtmlTable, html_of_tables
+
+        return html_of_tables(
+            [HtmlTable(one.caption, *one.table, one.notes, one.longest) for one in self._display_tables()]
+        )
+
+
+def tables_of(shown: DisplaysTables) -> Sequence[DisplayTable]:
+    """Return the tables that an object prints."""
+    return shown._display_tables()  # noqa: SLF001 - of the class above
 
 
 class Exports(DisplaysTables):
@@ -132,6 +152,8 @@ class Exports(DisplaysTables):
     def to_markdown(self, path: FilePath, *, table: Table = "values", digits: int = DIGITS) -> None: ...
     def to_markdown(self, path: FilePath | None = None, *, table: Table = "values", digits: int = DIGITS) -> str | None:
         """Return a Markdown table, or write it to a file; see `to_latex` for what it has and the parameters."""
+        from exactk._report.tables import format_markdown, markdown_with_caption, without_markup
+
         text_table = self._text_table(table, checked_digits(digits))
         header, rows = without_markup(text_table.header, text_table.rows)
         superscripts, caption = self._marks(table)
@@ -159,6 +181,8 @@ class Exports(DisplaysTables):
         digits : int
             Decimals of each number but counts.
         """
+        from exactk._report.tables import format_latex, latex_float
+
         text_table = self._text_table(table, checked_digits(digits))
         superscripts, caption = self._marks(table)
         text = format_latex(*text_table, superscripts)
@@ -196,6 +220,8 @@ class Exports(DisplaysTables):
         digits : int, optional
             Decimals to which numbers are rounded. By default they are in full precision.
         """
+        from exactk._report.tables import format_csv, plain_column
+
         columns = {name: plain_column(column) for name, column in self.columns(table, wide=wide).items()}
         if digits is not None:
             columns = {name: rounded(column, checked_digits(digits)) for name, column in columns.items()}
@@ -398,3 +424,9 @@ def plot(result: Exports, kind: str, metric: str | None, ax: Axes | None, **opti
     """Return the display of one kind, drawn."""
     draw: Plotter = import_module("exactk.displays").draw
     return draw(result, kind, metric, ax, **options)
+
+
+def unknown_table(table: object) -> InputError:
+    """Return the error for a table that there is not."""
+    hint = "comparison.differences has its own exports, such as to_pandas()" if table == "differences" else ""
+    return input_error("table", f"one of {', '.join(map(repr, TABLES))}", repr(table), hint=hint)

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
-from exactk._report.tables import DisplaysTables, DisplayTable, TextTable
+from exactk._report.exports import DisplaysTables
+from exactk._report.tables import DisplayTable, TextTable
 from exactk._runtime.names import did_you_mean
 
 if TYPE_CHECKING:

@@ -22,6 +22,7 @@ from exactk._report.exports import Exports
 from exactk._report.state import State, plan_of_state, sums_of_groups
 from exactk._runtime.errors import input_error
 from exactk._runtime.faults import Option, plural
+from exactk._runtime.numbers import DIGITS
 
 if TYPE_CHECKING:
     from collections.abc import ItemsView, KeysView, ValuesView
@@ -869,12 +870,14 @@ class Report(Exports, Mapping[str, float]):
             of_group = list(islice(cells, len(self)))
             users = sorted({row.evaluated for row in of_group})
             range_of_users = "-".join(map(str, dict.fromkeys((users[0], users[-1]))))
-            rows.append([str(label), range_of_users, *(format_number(row.value) for row in of_group[:_MOST_VALUES])])
+            rows.append(
+                [str(label), range_of_users, *(format_number(row.value, DIGITS) for row in of_group[:_MOST_VALUES])]
+            )
         notes = _left_out(len(self._state.groups) - len(rows), len(self) - len(names), "by_group")
         return [DisplayTable("By group", TextTable(["group", "evaluated", *names], rows), notes)]
 
     def _display_tables(self) -> Sequence[DisplayTable]:
-        from exactk._report.tables import DIGITS, DisplayTable
+        from exactk._report.tables import DisplayTable
 
         values = DisplayTable("Report", self._text_of_values(DIGITS))
         *tables, last = [values, *self._groups_in_brief(), *self._item_groups_in_brief()]
@@ -930,7 +933,7 @@ class Report(Exports, Mapping[str, float]):
 
     def columns(self, table: Table = "values", *, wide: bool | None = None) -> Columns:
         """Return the columns of the data frames by name; see `to_pandas`."""
-        from exactk._report.tables import unknown_table
+        from exactk._report.exports import unknown_table
 
         if table == "values":
             return self._columns_of_values(wide=bool(wide))

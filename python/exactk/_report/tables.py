@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import re
-from abc import ABC, abstractmethod
 from collections.abc import Collection, Mapping, Sequence
 from itertools import chain
 from types import MappingProxyType
@@ -12,8 +11,9 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 
-from exactk._runtime.errors import InputError, input_error, type_error
+from exactk._runtime.errors import input_error, type_error
 from exactk._runtime.faults import quote
+from exactk._runtime.numbers import DIGITS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -253,16 +253,11 @@ def _without_formula(value: object) -> object:
     return f"'{value}" if is_formula else value
 
 
-DIGITS = 4
-"""Decimals of printed numbers."""
-
-
 def format_number(value: float, digits: int = DIGITS) -> str:
     return f"{value:.{digits}f}" if abs(value) < 1e5 else f"{value:.{digits + 1}g}"
 
 
 Table = Literal["values", "per_user", "by_group", "by_item_group"]
-TABLES = ("values", "per_user", "by_group", "by_item_group")
 
 Columns = dict[str, Any]
 """The columns of a table by name: arrays or lists."""
@@ -275,12 +270,6 @@ class TextTable(NamedTuple):
     rows: list[list[str]]
     left: int = 1  # columns aligned to the left
     best: frozenset[tuple[int, int]] = frozenset()  # rows and columns of the cells to mark
-
-
-def unknown_table(table: object) -> InputError:
-    """Return the error for a table that there is not."""
-    hint = "comparison.differences has its own exports, such as to_pandas()" if table == "differences" else ""
-    return input_error("table", f"one of {', '.join(map(repr, TABLES))}", repr(table), hint=hint)
 
 
 def metric_columns(values: Sequence[Value], times: int = 1) -> Columns:
@@ -338,30 +327,3 @@ class DisplayTable(NamedTuple):
     table: TextTable
     notes: Sequence[str] = ()  # lines below
     longest: int | None = None  # as of HtmlTable
-
-
-class DisplaysTables(ABC):
-    """Base of objects that print as tables."""
-
-    @abstractmethod
-    def _display_tables(self) -> Sequence[DisplayTable]:
-        """Return the tables, one above the other."""
-
-    def __repr__(self) -> str:
-        from exactk._runtime.printable_text import printable
-
-        return "\n".join(
-            "\n".join([format_text(*one.table), *map(printable, one.notes)]) for one in self._display_tables()
-        )
-
-    def _repr_html_(self) -> str:
-        from exactk._runtime.html_table import HtmlTable, html_of_tables
-
-        return html_of_tables(
-            [HtmlTable(one.caption, *one.table, one.notes, one.longest) for one in self._display_tables()]
-        )
-
-
-def tables_of(shown: DisplaysTables) -> Sequence[DisplayTable]:
-    """Return the tables that an object prints."""
-    return shown._display_tables()  # noqa: SLF001 - of the class above

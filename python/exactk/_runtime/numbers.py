@@ -12,6 +12,9 @@ from exactk import _core
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+DIGITS = 4
+"""The digits after the point of numbers in tables."""
+
 
 def as_double(number: Any) -> float:  # noqa: ANN401 - any of numbers.Real
     """Return the number as a double; infinite if it is an integer beyond the range of doubles."""

@@ -9,7 +9,7 @@ from exactk._figures.figures import differences_figure
 from exactk._html.charts.intervals import IntervalRow, intervals_chart
 from exactk._html.parts import Bullets, Cell, Chart, Fold, Section, Table
 from exactk._html.texts import signed, tone_of
-from exactk._report.tables import tables_of
+from exactk._report.exports import tables_of
 
 if TYPE_CHECKING:
     from exactk._figures.figures import DifferencesFigure

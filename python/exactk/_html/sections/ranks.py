@@ -8,8 +8,8 @@ from exactk._figures.palette import SystemStyle
 from exactk._html.charts.intervals import IntervalRow, intervals_chart
 from exactk._html.parts import Chart, Paragraph, Section, Table
 from exactk._html.texts import number
+from exactk._report.exports import tables_of
 from exactk._report.ranks import ranks_text
-from exactk._report.tables import tables_of
 from exactk._runtime.errors import ExactkError
 
 if TYPE_CHECKING:

@@ -11,7 +11,6 @@ import numpy as np
 
 from exactk import _core
 from exactk._inputs.checks import Codes, id_array, read_only
-from exactk._inputs.keys.columns import NumberColumn, PackedColumn
 from exactk._runtime.errors import input_error, type_error
 from exactk._runtime.faults import Option, Text
 
@@ -309,6 +308,8 @@ def _key_array(part: _core.Vocabulary, size: int, kind: str) -> NDArray[Any]:
 
 def _key_column(part: _core.Vocabulary, size: int, kind: str, codes: Codes) -> Column:
     """Return a column of the keys of these codes."""
+    from exactk._inputs.keys.columns import NumberColumn, PackedColumn
+
     if kind == "int":
         return NumberColumn(part.as_integers(size)[codes])
     return PackedColumn(*part.as_packed(size), kind).take(codes)

@@ -21,7 +21,6 @@ from exactk._inputs.checks import (
     parts,
     parts_of_rows,
 )
-from exactk._inputs.keys.columns import NumberColumn
 from exactk._inputs.keys.vocabulary import Snapshot, Vocabulary, vocabulary_of_labels
 from exactk._runtime.errors import ExactkError, input_error
 
@@ -243,6 +242,8 @@ def validated_copy(rows: Rows, argument: str) -> Rows:
 
 def encode_items_again(rows: Rows, items: Vocabulary, argument: str) -> Rows:
     """Return the rows, of some items, with the codes of another vocabulary, which gets new keys."""
+    from exactk._inputs.keys.columns import NumberColumn
+
     if not len(rows.items):
         return rows._replace(item_vocabulary=None)
     if rows.item_vocabulary is None:
