@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 
 _NUMBERS = {"min_grade": ("2", "any"), "gain_table": ("[0,0.5,2,3]",), "decimals": ("1",)}
 _TOGETHER = {"gain=table": "gain_table=[0,0.5,2,3]", "gain=exp2_shifted": "min_grade=1"}
-_REQUIRED = {"list_auc": "num_items=40"}
 
 _ARGUMENTS: dict[str, Callable[[Any], bool]] = {
     "catalogue": lambda info: info.walks_list or info.of_collection,
@@ -40,7 +39,8 @@ def changes_of(field: str) -> Iterator[list[str]]:
 
 def spelled(metric: str, cutoff: int | None = None, changes: Collection[str] = ()) -> str:
     """Return the metric at a cutoff, with its required parameter and these arguments."""
-    arguments = [*([_REQUIRED[metric]] if metric in _REQUIRED else []), *changes]
+    parameter = evaluation_metrics[metric].parameter
+    arguments = [*([f"{parameter.name}=40"] if parameter and parameter.standard is None else []), *changes]
     return metric + ("" if cutoff is None else f"@{cutoff}") + (f"({','.join(arguments)})" if arguments else "")
 
 
@@ -67,10 +67,10 @@ _REFUSED_WHERE_NOT_READ = ("weight", "average")
 def _refuses(metric: str, changes: list[str]) -> bool:
     scores = np.array([[0.9, 0.7, 0.5, 0.3], [0.2, 0.4, 0.6, 0.8]])
     graph = [[0.0, 1.0, 1.0, 0.0], [1.0, 0.0, 1.0, 1.0], [1.0, 1.0, 0.0, 0.0], [0.0, 1.0, 0.0, 0.0]]
-    features: Any = [["a"], ["a", "b"], ["b"], ["c"]] if metric == "calibration" else graph
+    info = evaluation_metrics[metric]
+    features: Any = graph if "distance" in info.own_fields else [["a"], ["a", "b"], ["b"], ["c"]]
     groups, train = ["x", "y", "x", "y"], [[0, 1], [2, 3]]
     items = exactk.Items(4, train=train, features=features, item_groups=groups, values=[1.0] * 4)
-    info = evaluation_metrics[metric]
     base: Any = {"base_predictions": scores} if info.reads_base else {}
     text = spelled(metric, None if info.pairwise else 2, changes)
     with warnings.catch_warnings():

@@ -54,6 +54,11 @@ void bind_metrics(py::module_& module) {
           "direction", [](const MetricInfo& info) { return direction_name(info.direction); },
           "Which values are better: higher, lower or, where neither is, none.")
       .def_readonly("unit_range", &MetricInfo::unit_range)
+      .def_readonly("least", &MetricInfo::least)
+      .def_readonly("greatest", &MetricInfo::greatest)
+      .def_readonly("at_most_cutoff", &MetricInfo::at_most_cutoff)
+      .def_readonly("always_divided", &MetricInfo::always_divided)
+      .def_readonly("undefined_case", &MetricInfo::undefined_case)
       .def_readonly("micro", &MetricInfo::micro)
       .def_property_readonly(
           "own_fields",
@@ -71,6 +76,7 @@ void bind_metrics(py::module_& module) {
       .def_readonly("positive_without_hits", &MetricInfo::positive_without_hits)
       .def_readonly("takes_item_count", &MetricInfo::takes_item_count)
       .def_readonly("reads_truth", &MetricInfo::reads_truth)
+      .def_readonly("reads_predictions", &MetricInfo::reads_predictions)
       .def_readonly("counts_missing_lists", &MetricInfo::counts_missing_lists)
       .def_readonly("compares_lists", &MetricInfo::compares_lists)
       .def_readonly("reads_beyond_cutoff", &MetricInfo::reads_beyond_cutoff)

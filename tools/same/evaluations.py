@@ -120,9 +120,10 @@ def metrics() -> Cases:
     data = draw(11)
     others = {"items": data.catalogue, "base_predictions": data.other}
     users = {"weights": data.weights, "groups": data.groups}
-    for name, cutoff in product(find("exactk.metrics"), ("", "@1", "@3", "@[2,6]", "@50")):
+    for (name, info), cutoff in product(find("exactk.metrics").items(), ("", "@1", "@3", "@[2,6]", "@50")):
+        is_required = info.parameter is not None and info.parameter.standard is None
         for given, options in product(("lists", "scores"), ({}, users)):
-            metric = name + cutoff + {"list_auc": "(num_items=20)"}.get(name, "")
+            metric = f"{name}{cutoff}({info.parameter.name}=20)" if is_required else name + cutoff
             ask = partial(evaluate, data.truth, getattr(data, given), metric, per_user=True, **others, **options)
             yield f"{metric}/{given} {' '.join(options)}", ask
     functions = [name for name in find("exactk").__all__ if name.endswith("_at_k") or name == "auc"]

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <span>
 #include <string_view>
 
@@ -28,6 +29,13 @@ struct MetricInfo {
   Direction direction = Direction::higher;
   // The value is within [0, 1] unless repeated items count, so 2^-80 fixed point holds its sum.
   bool unit_range = true;
+  // Of values that are not within [0, 1]: the bounds for any lists.
+  double least = 0;
+  double greatest = std::numeric_limits<double>::infinity();
+  bool at_most_cutoff = false;
+  bool always_divided = false;  // by a number above 0, so a value is never 0 / 0
+  // When the value of a user who has a list is 0 / 0, for messages; empty: nothing to say.
+  std::string_view undefined_case = {};
   bool micro = true;  // a pooled numerator over a pooled denominator is meaningful
   // Convention fields that this metric reads and most others do not.
   std::span<const std::string_view> own_fields = {};
@@ -47,6 +55,7 @@ struct MetricInfo {
   // Whether the value depends on the user's relevant items. If not, users without any count as all
   // others do.
   bool reads_truth = true;
+  bool reads_predictions = true;  // depends on more of them than whether the user has a list
   // Whether a user without a list counts as one with an empty list under any convention.
   bool counts_missing_lists = false;
   // Compares two lists: the truth is one of them, and the grade of an item is its rank there.

@@ -20,6 +20,7 @@ class Auc {
           "(sum over hits of the N - h others below + half of those tied) / "
           "(|T| (N - h)), with N ranked items",
       .source = "Hanley, McNeil 1982",
+      .undefined_case = "all ranked items are relevant, or none is",
       .pairwise = true};
 
   // Returns the number of misordered pairs: for each hit, the other items above it.
@@ -55,6 +56,7 @@ class ListAuc {
           "(|T| (N - |T|)), N = num_items",
       .source = "implicit, which calls it AUC",
       .parameter = {"num_items", std::numeric_limits<double>::quiet_NaN(), 1, 1e15, true},
+      .undefined_case = "all items are relevant, or none is",
       .positive_without_hits = true,
       .takes_item_count = true};
 

@@ -29,6 +29,7 @@ class Calibration {
       .parameter = {.name = "alpha", .standard = 0.01, .low = 1e-6, .high = 1},
       .direction = Direction::lower,
       .unit_range = false,
+      .undefined_case = "no item in train, or none of the list, counts",
       .micro = false,
       .own_fields = kOwnFields,
       .discounted = true,

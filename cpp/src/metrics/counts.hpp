@@ -14,6 +14,8 @@ struct NumHits {
       .formula = "h",
       .source = "trec_eval",
       .unit_range = false,
+      .at_most_cutoff = true,
+      .always_divided = true,
       .micro = false};
 
   static Ratio ratio_at(const CutoffCounts& counts, const Rules&) noexcept {
@@ -33,8 +35,10 @@ struct NumRelevant {
                                    .source = "trec_eval",
                                    .direction = Direction::none,
                                    .unit_range = false,
+                                   .always_divided = true,
                                    .micro = false,
-                                   .positive_without_hits = true};
+                                   .positive_without_hits = true,
+                                   .reads_predictions = false};
 
   static Ratio ratio_at(const CutoffCounts& counts, const Rules&) noexcept {
     return ratio(counts.relevant, 1);
@@ -50,6 +54,8 @@ struct NumRecommended {
                                    .source = "trec_eval",
                                    .direction = Direction::none,
                                    .unit_range = false,
+                                   .at_most_cutoff = true,
+                                   .always_divided = true,
                                    .micro = false,
                                    .positive_without_hits = true};
 

@@ -16,6 +16,7 @@ class Dcg {
                                    .formula = "sum over i <= k of gain(i) / log2(i + 1)",
                                    .source = "Jarvelin, Kekalainen 2002",
                                    .unit_range = false,
+                                   .always_divided = true,
                                    .micro = false,
                                    .uses_gains = true,
                                    .discounted = true};

@@ -23,6 +23,7 @@ class Err {
           "R = (2^grade - 1) / 2^max_grade",
       .source = "Chapelle, Metzler, Zhang, Grinspan 2009",
       .parameter = {"max_grade", 4, 1, 256},
+      .always_divided = true,
       .micro = false,
       .uses_gains = true,
       .takes_max_grade = true};

@@ -23,6 +23,7 @@ class IntraListDiversity {
       .formula = "mean over i < j in L of d(i, j)",
       .source = "Smyth, McClave 2001; Ziegler et al. 2005",
       .unit_range = false,
+      .undefined_case = "fewer than two items of the list count",
       .own_fields = kOwnFields,
       .positive_without_hits = true,
       .reads_truth = false,

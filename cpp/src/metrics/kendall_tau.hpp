@@ -65,6 +65,8 @@ class KendallTau {
       .source = "Kendall 1938",
       .direction = Direction::none,
       .unit_range = false,
+      .least = -1,
+      .greatest = 1,
       .micro = false,
       .uses_gains = true,
       .reads_truth = false,

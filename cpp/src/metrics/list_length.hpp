@@ -32,6 +32,7 @@ class UserCoverage {
       .formula = "[min(k, |L|) >= least]",
       .source = "Gunawardana, Shani 2009, section 5.1",
       .parameter = {.name = "least", .standard = 1, .low = 1, .high = 1e6, .whole = true},
+      .always_divided = true,
       .micro = false,
       .positive_without_hits = true,
       .reads_truth = false,

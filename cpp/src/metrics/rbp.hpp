@@ -20,6 +20,7 @@ class Rbp {
       .source = "Moffat, Zobel 2008",
       .parameter = {"p", 0.8, 0, 1 - 0x1p-53},
       .unit_range = false,
+      .always_divided = true,
       .micro = false,
       .uses_gains = true};
 

@@ -69,6 +69,7 @@ struct HitRate {
                                    .summary = "1 if any relevant item is recommended",
                                    .formula = "[h > 0]",
                                    .source = "Deshpande, Karypis 2004",
+                                   .always_divided = true,
                                    .micro = false};
 
   static Ratio ratio_at(const CutoffCounts& counts, const Rules&) noexcept {

@@ -17,6 +17,7 @@ class ReciprocalRank {
                                    .summary = "1 / rank of the first relevant item, 0 without one",
                                    .formula = "1 / min{i <= k : item i is relevant}",
                                    .source = "Voorhees 1999 (TREC-8 question answering)",
+                                   .always_divided = true,
                                    .micro = false};
 
   explicit ReciprocalRank(const Context& context)

@@ -30,6 +30,7 @@ class Serendipity {
       .formula = "(sum over hits i of d(i, history)) / |L|",
       .source = "Zhang et al. 2012; RecTools, Serendipity",
       .unit_range = false,
+      .undefined_case = "no item in train, or none of the list, counts",
       .own_fields = kOwnFields,
       .walks_list = true,
       .reads_list_ranks = true,

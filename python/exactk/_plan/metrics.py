@@ -139,23 +139,7 @@ _GAIN_FIELDS = frozenset({"gain", "gain_table"})
 _TRUTH_FIELDS = frozenset({"empty_truth", "min_grade", "negative_grades"})
 _USERS_FIELDS = frozenset({"users", "empty_list", *_TRUTH_FIELDS})  # what `list_users` reads
 _LIST_POLICIES = frozenset({"missing_list", "empty_list", "undefined"})
-_ALWAYS_DIVIDED = (
-    "hit_rate",
-    "reciprocal_rank",
-    "dcg",
-    "rbp",
-    "err",
-    "num_hits",
-    "num_recommended",
-    "num_items",
-    "coverage",
-)
-_IGNORED_BY_NAME: Mapping[str, frozenset[str]] = MappingProxyType(
-    {
-        **dict.fromkeys(_ALWAYS_DIVIDED, frozenset({"undefined"})),  # by a number above 0
-        "num_relevant": frozenset({"undefined", "score_dtype", "negative_infinity", "rank_gaps"}),  # of no list
-    }
-)
+_RANKING_FIELDS = frozenset({"score_dtype", "negative_infinity", "rank_gaps"})
 
 
 def ignored_fields(info: MetricInfo | CustomInfo, list_users: str = "users") -> frozenset[str]:
@@ -172,7 +156,10 @@ def ignored_fields(info: MetricInfo | CustomInfo, list_users: str = "users") -> 
         ignored |= {"average", "missing_list"} | (_USERS_FIELDS if list_users == "lists" else frozenset())
     elif not info.reads_truth:
         ignored |= _TRUTH_FIELDS
-    ignored |= _IGNORED_BY_NAME.get(info.name, frozenset())
+    if info.always_divided:
+        ignored |= {"undefined"}
+    if not info.reads_predictions:
+        ignored |= _RANKING_FIELDS
     return ignored | _LIST_POLICIES if info.counts_missing_lists else ignored
 
 
@@ -262,10 +249,10 @@ def check_name(name: object) -> str:
 _OF_CUSTOM: Mapping[str, Any] = MappingProxyType(
     {
         "summary": "a metric of one's own, from exactk.custom",
-        **dict.fromkeys(("formula", "source"), ""),
+        **dict.fromkeys(("formula", "source", "undefined_case"), ""),
         **dict.fromkeys(("aliases", "own_fields"), ()),
         "parameter": None,
-        "micro": True,
+        **dict.fromkeys(("micro", "reads_predictions"), True),
         "positive_without_hits": True,  # for all that is known
     }
 )

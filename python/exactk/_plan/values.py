@@ -117,8 +117,6 @@ def reads_items(value: Value) -> bool:
     return value.info.walks_list or reads_item_values(value)
 
 
-_RANGES = {"kendall_tau": (-1.0, 1.0)}
-_UP_TO_CUTOFF = frozenset({"num_hits", "num_recommended"})
 _SET_VALUES = {"zero": 0.0, "one": 1.0}  # what a convention gives to users without a value
 
 
@@ -138,17 +136,17 @@ def range_of_metric(
 ) -> tuple[float, float]:
     """Return the least and the greatest value of a metric under these rules.
 
-    A metric is in [0, 1] if its description says so (`unit_range`), and otherwise above 0, unless it stands here.
+    A metric is in [0, 1] or another range if its description says so, and otherwise above 0.
     """
-    if info.name in _RANGES:
-        return _RANGES[info.name]
+    if math.isfinite(info.greatest):
+        return info.least, info.greatest
     if rules["distance"] == "dot" and _needs(info, rules).distances:
         return -math.inf, math.inf
     if rules["duplicate_items"] == "count":  # so that a list may have more hits than there are relevant items
         return 0.0, math.inf
     if info.unit_range:
         return 0.0, 1.0
-    return 0.0, float(cutoff or math.inf) if info.name in _UP_TO_CUTOFF else math.inf
+    return 0.0, float(cutoff or math.inf) if info.at_most_cutoff else math.inf
 
 
 def range_text(info: _core.MetricInfo) -> str:

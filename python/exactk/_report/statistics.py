@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from decimal import Context, Decimal
 from fractions import Fraction
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
 
 from exactk._plan.conventions import base_of, confirms_undefined, override_name
@@ -221,20 +220,9 @@ def _f_of_means(value: Value, precision: Ratio, recall: Ratio) -> Ratio:
     return a.denominator * hits, divisor
 
 
-_CASES: Mapping[str, str] = MappingProxyType(
-    {
-        "auc": "all ranked items are relevant, or none is",
-        "list_auc": "all items are relevant, or none is",
-        "ild": "fewer than two items of the list count",
-        **dict.fromkeys(("serendipity", "calibration"), "no item in train, or none of the list, counts"),
-        **dict.fromkeys(("novelty", "surprisal", "arp", "popularity_rank", "aplt"), "no item of the list counts"),
-    }
-)
-
-
 def undefined_case(value: Value) -> str:
     """Return when the value of a user is 0 / 0, in parentheses after a blank; empty if the metric does not say."""
-    case = "no relevant item has a value above 0" if reads_item_values(value) else _CASES.get(value.metric)
+    case = "no relevant item has a value above 0" if reads_item_values(value) else value.info.undefined_case
     return f" ({case})" if case else ""
 
 
