@@ -86,7 +86,14 @@ def sums_alone(columns: Sequence[Floats], count: int, *, isa: str, threads: int,
     function = _core.resample_sums if resamples else _core.sign_flip_sums
     scales = [scale_of(1.0, users, spare_bits=3)] * len(columns)
     function(
-        list(columns), scales, np.arange(users, dtype=np.uint64), np.arange(users), 0, 0, count, threads, isa, None
+        columns=list(columns),
+        scales=scales,
+        keys=np.arange(users, dtype=np.uint64),
+        units=np.arange(users),
+        seed=0,
+        count=count,
+        threads=threads,
+        isa=isa,
     )
 
 

@@ -70,7 +70,7 @@ def read_run(text: bytes) -> list[object]:
 
 def refuse_type() -> object:
     refusals: list[Callable[[], object]] = [
-        lambda: _core.topk("no scores", 3, None, "lowest_id", "raise", 1, "", None),  # type: ignore[arg-type]
+        lambda: _core.topk(scores="no scores", k=3),  # type: ignore[arg-type]
         _core.MetricParameter,
         lambda: _core.Lists.__new__(_core.Lists).validate("x", None),
     ]
@@ -87,14 +87,15 @@ def sum_pairs() -> list[object]:
     values = [_core.PairedValue([0], 0, False, True, False), _core.PairedValue([0, 1], 1, False, False, True)]
     tables = [np.eye(2, 3), np.ones((2, 3))]
     codes = np.array([0, 1, 0])
-    sums = _core.paired_sums(tables, values, [(1, 0)], np.ones(3), codes, 2, codes[::-1].copy(), 2, 1, "", None)
+    groups: dict[str, Any] = {"groups": codes, "group_count": 2, "clusters": codes[::-1].copy(), "cluster_count": 2}
+    sums = _core.paired_sums(tables=tables, values=values, pairs=[(1, 0)], weights=np.ones(3), **groups)
     return [sums.users.tolist(), sums.sums, sums.products, sums.sums_scale]
 
 
 def resample(sum_resamples: Callable[..., tuple[Any, Any]]) -> list[object]:
-    columns = [VALUES[0], VALUES[1]]
-    arguments = ([40, 3], np.arange(6, dtype=np.uint64), np.arange(6), 7, 1024, 1100, 2, "", None)
-    return plain(sum_resamples(columns, *arguments))
+    units = {"keys": np.arange(6, dtype=np.uint64), "units": np.arange(6)}
+    draws = {"seed": 7, "first": 1024, "count": 1100}
+    return plain(sum_resamples(columns=[VALUES[0], VALUES[1]], scales=[40, 3], **units, **draws, threads=2))
 
 
 CALLS: dict[str, Callable[[], Any]] = {

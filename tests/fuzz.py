@@ -259,8 +259,15 @@ class RawEmbeddings:
 
     def core(self) -> _core.Embeddings:
         candidates = None if self.candidates is None else self.candidates.core("candidates")
-        vectors = (self.users, self.items, self.item_bias, self.similarity)
-        return _core.Embeddings(*vectors, self.narrowed, self.min_score, candidates, "users", "items")
+        return _core.Embeddings(
+            users=self.users,
+            items=self.items,
+            item_bias=self.item_bias,
+            similarity=self.similarity,
+            float32_scores=self.narrowed,
+            min_score=self.min_score,
+            candidates=candidates,
+        )
 
 
 @dataclass
@@ -302,9 +309,7 @@ class RawItemFeatures:
         return features
 
     def core(self) -> _core.ItemFeatures:
-        return _core.ItemFeatures(
-            self.width, self.is_missing, self.vectors, self.indptr, self.columns, self.weights, self.item_columns
-        )
+        return _core.ItemFeatures(**vars(self))
 
 
 @dataclass
@@ -346,10 +351,7 @@ class RawItems:
         self.groups = np.array([source.below(4) - 1 for _ in range(len(self.ids) - source.rarely(32))], np.int64)
 
     def core(self) -> _core.Items:
-        features = None if self.features is None else self.features.core()
-        counts = self.users, self.interactions, self.train_users
-        groups = self.groups, self.group_count
-        return _core.Items(self.ids, *counts, False, self.values, *groups, features=features)
+        return _core.Items(**vars(self) | {"features": None if self.features is None else self.features.core()})
 
 
 @dataclass
@@ -641,10 +643,10 @@ def _check_trec(text: bytes) -> None:
 REFUSALS = (exactk.ExactkError, TypeError)
 
 
-def result_or_refusal(call: Callable[..., Any], *arguments: Any) -> Any:
+def result_or_refusal(call: Callable[..., Any], *arguments: Any, **named: Any) -> Any:
     """Return what the call returns, or how it refuses."""
     try:
-        return call(*arguments)
+        return call(*arguments, **named)
     except exactk.ExactkError as error:
         return type(error).__name__, str(error)
     except TypeError:
@@ -662,25 +664,39 @@ def check(data: bytes) -> None:
         values = [_core.PlannedValue(*value, rules) for value in case.values]
         base = None if case.base is None else case.base.core("base_predictions")
         items = None if case.items is None else case.items.core()
-        histories = (None, None) if case.histories is None else case.histories.core()
+        histories, history_rows = (None, None) if case.histories is None else case.histories.core()
         tallies = [_core.ItemTallyRequest(rules, case.tally_cutoffs, True)] if case.tally_cutoffs else []
         group_tallies = [_core.PlannedValue(name, cutoff, 0, rules) for name, cutoff in case.group_values]
     except REFUSALS:
         return
     result_or_refusal(truth.validate, "truth", case.grades)
+    lists: dict[str, Any] = {"truth": truth, "grades": case.grades, "predictions": predictions, "exclude": exclude}
 
     def evaluate(threads: int, isa: str) -> Any:
         result = result_or_refusal(
             _core.evaluate,
-            *(truth, case.grades, predictions, exclude, case.weights, case.groups, case.group_count),
-            *(values, rules, True, threads, isa, None, items, tallies, None, *histories, group_tallies, base),
+            **lists,
+            items=items,
+            histories=histories,
+            history_rows=history_rows,
+            base=base,
+            weights=case.weights,
+            groups=case.groups,
+            group_count=case.group_count,
+            values=values,
+            item_tallies=tallies,
+            group_tallies=group_tallies,
+            tally_rules=rules,
+            per_user=True,
+            threads=threads,
+            isa=isa,
         )
         return plain_result(result) if isinstance(result, _core.Result) else result
 
     same_everywhere(case, evaluate)
     if not isinstance(predictions, _core.Lists):
         _check_topk(case, predictions, exclude)
-    _check_judged_lists(case, (truth, case.grades, predictions, exclude), rules)
+    _check_judged_lists(case, lists, rules)
     if case.against_reference and case.items is None:
         _check_reference(case)
 
@@ -697,7 +713,7 @@ def first_cutoff(case: Case) -> int:
     return min(1000, next((cutoff for _, cutoff, _ in case.values if cutoff is not None), 3))
 
 
-def _check_judged_lists(case: Case, lists: tuple[Any, ...], rules: _core.Rules) -> None:
+def _check_judged_lists(case: Case, lists: dict[str, Any], rules: _core.Rules) -> None:
     """Truth, grades, predictions and exclusions are judged alike everywhere."""
     result = result_or_refusal(_core.PlannedValue, "num_hits", first_cutoff(case), 0, rules)
     if not isinstance(result, _core.PlannedValue):
@@ -705,7 +721,7 @@ def _check_judged_lists(case: Case, lists: tuple[Any, ...], rules: _core.Rules) 
 
     def judge(threads: int, isa: str) -> Any:
         users = len(case.truth.indptr) - 1
-        judged = result_or_refusal(_core.judge_lists, *lists, result, 0, users, threads, isa, None)
+        judged = result_or_refusal(_core.judge_lists, **lists, value=result, user_count=users, threads=threads, isa=isa)
         return [array.tobytes() for array in judged] if isinstance(judged[0], np.ndarray) else judged
 
     same_everywhere(case, judge)
@@ -717,7 +733,9 @@ def _check_topk(case: Case, scores: CoreScored, exclude: _core.Lists | None) -> 
     k = first_cutoff(case)
 
     def best(threads: int, isa: str) -> Any:
-        result = result_or_refusal(_core.topk, scores, k, exclude, ties, nan, threads, isa, None)
+        result = result_or_refusal(
+            _core.topk, scores=scores, k=k, exclude=exclude, ties=ties, nan=nan, threads=threads, isa=isa
+        )
         return as_bits(result) if isinstance(result[0], np.ndarray) else result
 
     found = same_everywhere(case, best)

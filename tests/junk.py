@@ -20,9 +20,19 @@ import numpy as np
 
 import exactk
 from exactk import _core
-from test_extension import ARRAYS, CALLS, OTHER_ARRAYS, OTHERS, SOUND, arrow_column, sound_vocabulary
+from test_extension import (
+    ARRAYS,
+    CALLS,
+    OTHER_ARRAYS,
+    OTHERS,
+    SOUND,
+    arrow_column,
+    call_with,
+    sound_result,
+    sound_vocabulary,
+)
 
-Arguments = Callable[[], list[Any]]
+Arguments = Callable[[], Any]  # a list, or a dictionary of those that are taken by name
 
 RUN = b"q Q0 d 1 0.5 t\n"
 MOST = 1000  # of sizes: what is larger, and not beyond all memory, takes long
@@ -52,7 +62,7 @@ SOUND_ARGUMENTS: dict[str, Arguments] = {
     "ArrowColumn.values": lambda: [arrow_column([1.5, 2.0]), "x"],
     "ArrowTable": lambda: [object(), "x"],
     "Lists.validate": CALLS["validate"][1],
-    "Sums.columns": lambda: [_core.evaluate(*CALLS["evaluate"][1]()).sums, 0],
+    "Sums.columns": lambda: [sound_result().sums, 0],
     "Vocabulary": lambda: [True],
     "Vocabulary.__len__": lambda: [sound_vocabulary()],
     "Vocabulary.as_integers": lambda: [sound_vocabulary(), 3],
@@ -75,9 +85,9 @@ SOUND_ARGUMENTS: dict[str, Arguments] = {
     "order_by_user": lambda: [_codes(), 3, np.arange(4.0), "x"],
     "run_starts": lambda: [_codes(), "x"],
     "PairedValue": lambda: [[0], 0, False, True, False],
-    "paired_sums": lambda: [
-        [np.eye(2), np.ones((2, 2))], [_core.PairedValue([0], 0, False, True, False)], [(1, 0)], None, None, 1, None, 1, 1, "", None,
-    ],
+    "paired_sums": lambda: {
+        "tables": [np.eye(2), np.ones((2, 2))], "values": [_core.PairedValue([0], 0, False, True, False)], "pairs": [(1, 0)],
+    },
     "parse_number": lambda: ["+1.5e3"],
     "parse_numbers": lambda: [np.array([0, 1, 3], np.int32), np.frombuffer(b"12e", np.uint8)],
     "read_trec": lambda: ["run", io.BytesIO(RUN).read],
@@ -150,13 +160,16 @@ def draw(generator: random.Random) -> Any:
     return generator.choice(DRAWS)(generator)
 
 
-def draw_arguments(sound: Arguments, generator: random.Random) -> list[Any]:
+def draw_arguments(sound: Arguments, generator: random.Random) -> Any:
     """Return arguments of which some, or all, are of any kind."""
     given = sound()
-    share = generator.choice((0.15, 0.5, 1.0))
-    given = [draw(generator) if generator.random() < share else argument for argument in given]
     if generator.random() < 0.05:
-        given = [draw(generator) for _ in range(generator.randrange(15))]
+        return [draw(generator) for _ in range(generator.randrange(15))]
+    share = generator.choice((0.15, 0.5, 1.0))
+    names = given if isinstance(given, dict) else range(len(given))
+    for name in names:
+        if generator.random() < share:
+            given[name] = draw(generator)
     return given
 
 
@@ -180,7 +193,7 @@ def run(calls: int, seed: int, folder: Path) -> Counter[str]:
             last.flush()
             figures[name] += 1
             try:
-                result = function(*given)
+                result = call_with(function, given)
                 if type(result).__module__ == "exactk._core":
                     _touch(result)
                 figures["results"] += 1
@@ -205,4 +218,4 @@ def _touch(result: Any) -> None:
 
 def sound_call(name: str) -> Any:
     """Call with arguments that it takes."""
-    return callables()[name](*SOUND_ARGUMENTS[name]())
+    return call_with(callables()[name], SOUND_ARGUMENTS[name]())

@@ -27,7 +27,6 @@ from jobs import METRICS, growing_evaluations, uniform_lists
 from strategies import Evaluation, examples, parameter_of
 
 ROOT = Path(__file__).parent.parent
-NO_ITEMS = (None, (), None, None, None, (), None)  # nor tallies, histories, groups of items
 HOSTILE_IDS = [-(2**63), -1, 0, 1, 7, 2**31, 2**32 + 7, 2**62, 2**63 - 1]
 HOSTILE_NUMBERS = [np.nan, np.inf, -np.inf, -1.0, 0.0, 5e-324, 1.0, 2.0, 300.0, 1e308]
 
@@ -145,12 +144,28 @@ def test_f20_another_thread_writes_into_the_arrays(policy: str) -> None:
     def call() -> None:
         fresh = [_core.Lists(items, indptr, lengths, None, "anew") for items in (truth, lists, exclude)]
         are_missing, indptr_of_tags = np.zeros(4, np.bool_), np.array([0, 2, 3, 3, 4])
-        dense = _core.ItemFeatures(2, are_missing, vectors, None, None, None, None)
-        tags = _core.ItemFeatures(2, are_missing, None, indptr_of_tags, columns, None, None)
+        dense = _core.ItemFeatures(width=2, is_missing=are_missing, vectors=vectors)
+        tags = _core.ItemFeatures(width=2, is_missing=are_missing, indptr=indptr_of_tags, columns=columns)
         for triple, features in ((shared, dense), (fresh, tags)):
-            items = _core.Items(np.arange(4), popularity, popularity, 9, False, prices, None, 0, features=features)
-            arguments = (triple[0], grades, triple[1], triple[2], weights, groups, 1, values, rules, True, 2, "", None)
-            _core.evaluate(*arguments, items, tallies, given, histories, np.arange(users) % 4 - 1, (), triple[1])
+            counts: dict[str, Any] = {"users": popularity, "interactions": popularity, "train_users": 9}
+            _core.evaluate(
+                truth=triple[0],
+                grades=grades,
+                predictions=triple[1],
+                exclude=triple[2],
+                items=_core.Items(ids=np.arange(4), **counts, values=prices, features=features),
+                histories=histories,
+                history_rows=np.arange(users) % 4 - 1,
+                base=triple[1],
+                weights=weights,
+                groups=groups,
+                values=values,
+                item_tallies=tallies,
+                given=given,
+                tally_rules=rules,
+                per_user=True,
+                threads=2,
+            )
 
     written = [truth, lists, exclude, grades, weights, groups, lengths, indptr]
     written += [popularity, prices, given, vectors, columns]
@@ -204,7 +219,9 @@ def test_f20_another_thread_writes_into_vectors(similarity: str, restriction: st
     rows = {"none": 0, "for all": 1, "for each": users}[restriction]
     ids = np.tile(np.arange(0, items, 2), rows)
     candidates = _core.Lists(ids, np.arange(rows + 1) * (items // 2), None, None, "x") if rows else None
-    model = _core.Embeddings(user_vectors, item_vectors, bias, similarity, False, None, candidates, "users", "items")
+    model = _core.Embeddings(
+        users=user_vectors, items=item_vectors, item_bias=bias, similarity=similarity, candidates=candidates
+    )
     truth = exactk.as_truth([range(user) for user in range(users)]).core
     excluded = exactk.as_exclusions([range(0, user, 2) for user in range(users)])
     exclude = None if excluded is None else excluded.core
@@ -213,9 +230,10 @@ def test_f20_another_thread_writes_into_vectors(similarity: str, restriction: st
 
     def call() -> None:
         for planned in (values[:1], values):  # screened, and not
-            _core.evaluate(truth, None, model, exclude, None, None, 1, planned, rules, True, 2, "", None, *NO_ITEMS)
+            lists: dict[str, Any] = {"truth": truth, "predictions": model, "exclude": exclude}
+            _core.evaluate(**lists, values=planned, tally_rules=rules, per_user=True, threads=2)
         for ties in ("lowest_id", "highest_id"):
-            positions, _ = _core.topk(model, k, exclude, ties, "raise", 2, "", None)
+            positions, _ = _core.topk(scores=model, k=k, exclude=exclude, ties=ties, threads=2)
             assert -1 <= positions.min() <= positions.max() < items
 
     arrays = [user_vectors.reshape(-1), item_vectors.reshape(-1), *([ids] if rows else [])]
@@ -231,7 +249,7 @@ def test_f20_another_thread_writes_into_what_is_resampled(resample: Callable[...
     keys, units = np.arange(size, dtype=np.uint64), np.arange(size)
 
     def call() -> None:
-        resample(columns, [40] * 3, keys, units, 7, 0, 1500, 2, "", None)
+        resample(columns=columns, scales=[40] * 3, keys=keys, units=units, seed=7, count=1500, threads=2)
 
     assert outcomes_beside_a_writer([*columns, keys, units], call) == {"result", "refused"}
 
@@ -260,11 +278,13 @@ def test_f21_arrays_that_lose_every_other_reference_during_the_call() -> None:
 
 def test_f21_the_core_itself_holds_the_items_of_its_lists() -> None:
     job, rules = uniform_lists(50_000, 50), core_rules(min_grade=0.5)
-    arguments = (1, [_core.PlannedValue("reciprocal_rank", None, 0, rules)], rules, False, 2, "", None, *NO_ITEMS)
+    values = [_core.PlannedValue("reciprocal_rank", None, 0, rules)]
     lists = _core.Lists(np.array(job.predictions.items), job.predictions.indptr, None, None, "x")
     waste = np.full(len(job.predictions.items), 3, np.int32)  # over what was freed, if it was
     found, expected = (
-        plain_result(_core.evaluate(job.truth.core, None, each, None, None, None, *arguments))
+        plain_result(
+            _core.evaluate(truth=job.truth.core, predictions=each, values=values, tally_rules=rules, threads=2)
+        )
         for each in (lists, job.predictions.core)
     )
     assert found == expected
@@ -278,12 +298,12 @@ def test_f21_the_core_itself_holds_its_scores_and_vectors() -> None:
     embeddings = exactk.Embeddings(users, items, candidates=chosen, item_bias=bias)
     expected = [exactk.topk(matrix, 5).items.tolist(), exactk.topk(embeddings, 5).items.tolist()]
     lists = _core.Lists(chosen.copy(), np.array([0, 450]), None, None, "x")
-    vectors = (users.copy(), items.copy(), bias.copy())
+    vectors: dict[str, Any] = {"users": users.copy(), "items": items.copy(), "item_bias": bias.copy()}
     scores = _core.Scores(matrix.copy(), None, None, "x")
-    model = _core.Embeddings(*vectors, "dot", False, None, lists, "x", "x")
+    model = _core.Embeddings(**vectors, candidates=lists)
     del vectors, lists
     waste = [np.full_like(array, 3) for array in (matrix, users, items, bias, chosen)]  # over what was freed, if it was
-    found = [_core.topk(one, 5, None, "lowest_id", "raise", 2, "", None)[0].tolist() for one in (scores, model)]
+    found = [_core.topk(scores=one, k=5, threads=2)[0].tolist() for one in (scores, model)]
     assert found == expected
     assert len(waste) == 5
 

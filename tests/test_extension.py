@@ -10,6 +10,7 @@ import io
 import itertools
 import math
 import pickle
+import re
 from collections.abc import Callable
 from functools import partial
 from typing import Any
@@ -65,7 +66,7 @@ def sound_sparse_scores() -> _core.SparseScores:
 
 def sound_embeddings() -> _core.Embeddings:
     users, items = np.array([[0.5, 1.0], [2.0, 0.0]]), np.array([[1, 2], [3, 4], [5, 6]], np.float32)
-    return _core.Embeddings(users, items, None, "dot", False, None, None, "users", "items")
+    return _core.Embeddings(users=users, items=items)
 
 
 def sound_rules() -> _core.Rules:
@@ -76,9 +77,10 @@ def sound_paired_values() -> list[_core.PairedValue]:
     return [_core.PairedValue([0], 0, False, True, False), _core.PairedValue([0, 1], -1, False, False, True)]
 
 
-def sound_resampling() -> list[Any]:
+def sound_resampling() -> dict[str, Any]:
     columns = [np.array([0.5, math.nan, 1.0]), np.zeros(3)]
-    return [columns, [40, 3], np.arange(3, dtype=np.uint64), np.array([2, 0]), 7, 1024, 9, 2, "", abs]
+    units = {"keys": np.arange(3, dtype=np.uint64), "units": np.array([2, 0])}
+    return {"columns": columns, "scales": [40, 3], **units, "seed": 7, "first": 1024, "count": 9, **EXECUTION}
 
 
 def sound_values() -> list[_core.PlannedValue]:
@@ -110,45 +112,52 @@ def sound_group_tallies() -> list[_core.PlannedValue]:
 
 
 def sound_item_features() -> _core.ItemFeatures:
-    return _core.ItemFeatures(*CALLS["ItemFeatures"][1]())
+    return _core.ItemFeatures(**CALLS["ItemFeatures"][1]())
 
 
 def sound_items(features: _core.ItemFeatures | None = None) -> _core.Items:
-    return _core.Items(*CALLS["Items"][1](), features=features or sound_item_features())
+    return _core.Items(**CALLS["Items"][1]() | {"features": features or sound_item_features()})
 
 
 def sound_histories() -> _core.Histories:
     return _core.Histories(*CALLS["Histories"][1]())
 
 
-# Each function and type of the module, with arguments that it takes.
-CALLS: dict[str, tuple[Callable[..., Any], Callable[[], list[Any]]]] = {
+EXECUTION: dict[str, Any] = {"threads": 2, "isa": "", "progress": abs}
+
+# Each function and type of the module, with arguments that it takes: by name, where there are many.
+CALLS: dict[str, tuple[Callable[..., Any], Callable[[], Any]]] = {
     "Lists": (_core.Lists, lambda: [np.arange(2), np.array([0, 1, 2]), np.array([1, 1]), np.array([True, True]), "x"]),
     "validate": (_core.Lists.validate, lambda: [sound_lists(), "x", np.array([1.0, 2.0])]),
     "Scores": (_core.Scores, lambda: [np.zeros((2, 3), np.float32), 0.5, sound_lists(), "x"]),
     "SparseScores": (_core.SparseScores, lambda: [sound_lists(), np.array([3, 7]), 0.5, "x"]),
     "Embeddings": (
         _core.Embeddings,
-        lambda: [
-            np.zeros((2, 3), np.float32), np.zeros((5, 3)), np.zeros(5, np.float16), "dot", False, 0.5, sound_lists(),
-            "x", "x",
-        ],
+        lambda: {
+            "users": np.zeros((2, 3), np.float32), "items": np.zeros((5, 3)), "item_bias": np.zeros(5, np.float16),
+            "min_score": 0.5, "candidates": sound_lists(), "present": np.array([True, False]),
+        },
     ),
-    "topk of embeddings": (_core.topk, lambda: [sound_embeddings(), 2, sound_lists(), "lowest_id", "raise", 2, "", abs]),
-    "topk of sparse scores": (_core.topk, lambda: [sound_sparse_scores(), 2, sound_lists(), "input_order", "last", 2, "", abs]),
-    "topk": (_core.topk, lambda: [sound_scores(), 2, sound_lists(), "lowest_id", "raise", 2, "", abs]),
+    "topk": (
+        _core.topk,
+        lambda: {
+            "scores": sound_scores(), "k": 2, "exclude": sound_lists(), "ties": "lowest_id", "nan": "raise", **EXECUTION
+        },
+    ),
     "ItemTallyRequest": (_core.ItemTallyRequest, lambda: [sound_rules(), [1, None], True]),
     "Histories": (_core.Histories, lambda: [np.array([0, 0, 2]), np.array([0, 2], np.uint32)]),
     "Items": (
         _core.Items,
-        lambda: [
-            np.arange(3), np.array([2, 1, 0]), np.array([3, 1, 0]), 2, False, np.array([0.5, 2.0, math.nan]),
-            np.array([1, -1, 0]), 2,
-        ],
+        lambda: {
+            "ids": np.arange(3), "users": np.array([2, 1, 0]), "interactions": np.array([3, 1, 0]), "train_users": 2,
+            "values": np.array([0.5, 2.0, math.nan]), "groups": np.array([1, -1, 0]), "group_count": 2,
+        },
     ),
     "ItemFeatures": (
         _core.ItemFeatures,
-        lambda: [2, np.zeros(3, np.bool_), np.array([1.0, 0.5, 0.0, 2.0, 1.0, 1.0]), None, None, None, None],
+        lambda: {
+            "width": 2, "is_missing": np.zeros(3, np.bool_), "vectors": np.array([1.0, 0.5, 0.0, 2.0, 1.0, 1.0])
+        },
     ),
     "isas": (_core.isas, list),
     "built_with": (_core.built_with, list),
@@ -160,10 +169,11 @@ CALLS: dict[str, tuple[Callable[..., Any], Callable[[], list[Any]]]] = {
     "PairedValue": (_core.PairedValue, lambda: [[0, 1], 1, False, True, True]),
     "paired_sums": (
         _core.paired_sums,
-        lambda: [
-            [np.zeros((2, 3)), np.ones((2, 3))], sound_paired_values(), [(1, 0)], np.array([1.0, 2.0, 0.5]),
-            np.array([0, 1, 0]), 2, np.array([2, 0, 0]), 3, 2, "", abs,
-        ],
+        lambda: {
+            "tables": [np.zeros((2, 3)), np.ones((2, 3))], "values": sound_paired_values(), "pairs": [(1, 0)],
+            "weights": np.array([1.0, 2.0, 0.5]), "groups": np.array([0, 1, 0]), "group_count": 2,
+            "clusters": np.array([2, 0, 0]), "cluster_count": 3, **EXECUTION,
+        },
     ),
     "geometric_terms": (_core.geometric_terms, lambda: [np.array([0.0, 0.5, 1.0])]),
     "sign_flip_sums": (_core.sign_flip_sums, sound_resampling),
@@ -178,37 +188,57 @@ CALLS: dict[str, tuple[Callable[..., Any], Callable[[], list[Any]]]] = {
     "join_hashes": (_core.join_hashes, lambda: [np.arange(3, dtype=np.uint64), np.arange(3, dtype=np.uint64)]),
     "judge_lists": (
         _core.judge_lists,
-        lambda: [
-            sound_lists(), np.array([1.0, 2.0]), sound_lists(), sound_lists(),
-            _core.PlannedValue("num_hits", 3, 0.0, sound_rules()), 0, 2, 2, "", abs,
-        ],
+        lambda: {
+            "truth": sound_lists(), "grades": np.array([1.0, 2.0]), "predictions": sound_lists(), "exclude": sound_lists(),
+            "value": _core.PlannedValue("num_hits", 3, 0.0, sound_rules()), "user_count": 2, **EXECUTION,
+        },
     ),
     "evaluate": (
         _core.evaluate,
-        lambda: [
-            sound_lists(), np.array([1.0, 2.0]), sound_lists(), sound_lists(), np.array([1.0, 2.0]),
-            np.array([0, 1]), 2, [*sound_values(), *sound_list_values()], sound_rules(), True, 2, "", abs, sound_items(),
-            [sound_item_tally()], np.zeros(8), sound_histories(), np.array([1, -1]), sound_group_tallies(), sound_lists(),
-        ],
+        lambda: {
+            "truth": sound_lists(), "grades": np.array([1.0, 2.0]), "predictions": sound_lists(), "exclude": sound_lists(),
+            "items": sound_items(), "histories": sound_histories(), "history_rows": np.array([1, -1]),
+            "base": sound_lists(), "weights": np.array([1.0, 2.0]), "groups": np.array([0, 1]), "group_count": 2,
+            "values": [*sound_values(), *sound_list_values()], "item_tallies": [sound_item_tally()],
+            "group_tallies": sound_group_tallies(), "given": np.zeros(8), "tally_rules": sound_rules(),
+            "per_user": True, **EXECUTION,
+        },
     ),
 }  # fmt: skip
 
 
+def sound_arguments(name: str, **changes: Any) -> dict[str, Any]:
+    """Return the named arguments of a call, with some that are given."""
+    arguments: dict[str, Any] = CALLS[name][1]()
+    return arguments | changes
+
+
 for kind, sound in (("sparse scores", sound_sparse_scores), ("scores", sound_scores), ("embeddings", sound_embeddings)):
-    CALLS[f"evaluate {kind}"] = (
-        _core.evaluate,
-        lambda given=sound: [*CALLS["evaluate"][1]()[:2], given(), *CALLS["evaluate"][1]()[3:]],  # type: ignore[misc]
-    )
+    for function, argument in ((_core.evaluate, "predictions"), (_core.topk, "scores")):
+        CALLS[f"{function.__name__} of {kind}"] = (
+            function,
+            lambda name=function.__name__, argument=argument, make=sound: sound_arguments(name, **{argument: make()}),  # type: ignore[misc]
+        )
+
+
+def call_with(call: Callable[..., Any], given: Any) -> Any:
+    """Call with a list of arguments, or with a dictionary of named ones."""
+    return call(**given) if isinstance(given, dict) else call(*given)
+
+
+def named_arguments(call: Callable[..., Any]) -> dict[str, bool]:
+    """Return the names of what a call takes by name alone, and whether each must be given."""
+    function: Any = call.__init__ if isinstance(call, type) else call  # type: ignore[misc]
+    signature = function.__doc__.partition("\n")[0].partition("*, ")[2]
+    arguments = re.split(r", (?=\w+: )", signature)
+    return {argument.partition(":")[0]: " = " not in argument for argument in arguments}
 
 
 def evaluate(**given: Any) -> _core.Result:
     """Evaluate sound lists, with some arguments that are given."""
-    arguments: dict[str, Any] = dict.fromkeys(("grades", "exclude", "weights", "groups", "progress", "base"))
-    arguments |= dict.fromkeys(("items", "given", "histories", "history_rows"))
-    arguments |= {"truth": sound_lists(), "predictions": sound_lists(), "tally_rules": sound_rules()}
-    arguments |= {"values": sound_values() if "values" not in given else None, "group_count": 1, "per_user": True}
-    arguments |= {"num_threads": 2, "isa": "", "item_tallies": (), "group_tallies": ()}
-    return _core.evaluate(**arguments | given)
+    lists: dict[str, Any] = {"truth": sound_lists(), "predictions": sound_lists()}
+    values = {} if "values" in given else {"values": sound_values()}
+    return _core.evaluate(**lists | values | {"tally_rules": sound_rules(), "per_user": True, "threads": 2} | given)
 
 
 def ndcg(*cutoffs: int | None, **fields: Any) -> list[_core.PlannedValue]:
@@ -220,7 +250,7 @@ def can_evaluate() -> bool:
     """Return whether the next call works."""
     result = evaluate(values=[_core.PlannedValue("precision", 1, 0, sound_rules())])
     assert result.per_user is not None
-    return result.sums.users == [2] and result.per_user.tolist() == [[1.0, 1.0]]
+    return result.sums.rows[0][0] == 2 and result.per_user.tolist() == [[1.0, 1.0]]
 
 
 def has_result(call: Callable[..., Any], *arguments: Any, **given: Any) -> bool:
@@ -246,22 +276,25 @@ def ways_to_rank(
         return 0
     results = sum(has_result(evaluate, predictions=given, values=values) for values in plans)
     for k, tie, nan in itertools.product([1, 5], ties, nans):
-        results += has_result(_core.topk, given, k, exclude, tie, nan, 2, "", None)
+        results += has_result(_core.topk, scores=given, k=k, exclude=exclude, ties=tie, nan=nan, threads=2)
     return results
 
 
 @pytest.mark.parametrize("name", CALLS)
 def test_sound_arguments_are_accepted(name: str) -> None:
     call, arguments = CALLS[name]
-    call(*arguments())
+    call_with(call, arguments())
 
 
 @pytest.mark.parametrize("name", CALLS)
 def test_each_argument_may_be_hostile(name: str) -> None:
     call, arguments = CALLS[name]
     sound = arguments()
-    for position, hostile in itertools.product(range(len(sound)), HOSTILE):
-        has_result(call, *sound[:position], hostile, *sound[position + 1 :])
+    is_named = isinstance(sound, dict)
+    for which, hostile in itertools.product(named_arguments(call) if is_named else range(len(sound)), HOSTILE):
+        given = sound.copy()
+        given[which] = hostile
+        has_result(call_with, call, given)
     assert can_evaluate()
 
 
@@ -269,13 +302,20 @@ def test_each_argument_may_be_hostile(name: str) -> None:
 def test_the_number_of_arguments_is_checked(name: str) -> None:
     call, arguments = CALLS[name]
     given = arguments()
-    for few in range(len(given)):
+    is_named = isinstance(given, dict)
+    required = [name for name, is_required in named_arguments(call).items() if is_required] if is_named else []
+    least = [{name: given[name] for name in required if name != left_out} for left_out in required]
+    for few in least if is_named else [given[:size] for size in range(len(given))]:
         with pytest.raises(TypeError):
-            call(*given[:few])
+            call_with(call, few)
+    args, named = ([], given) if is_named else (given, {})
     with pytest.raises(TypeError):
-        call(*given, None)
+        call(*args, None, **named)
     with pytest.raises(TypeError):
-        call(*given, no_such_argument=1)
+        call(*args, **named, no_such_argument=1)
+    if is_named:
+        with pytest.raises(TypeError):
+            call(*given.values())
 
 
 def test_every_combination_of_hostile_arrays() -> None:
@@ -319,9 +359,7 @@ def test_every_hostile_array_beside_a_matrix() -> None:
         for first, second, candidates in itertools.product(hostile, hostile, [None, columns])
     )
     assert sum(
-        ways_to_rank(
-            partial(_core.Embeddings, matrix, matrix, None, "dot", False, None, None, present, "x", "x"), values
-        )
+        ways_to_rank(partial(_core.Embeddings, users=matrix, items=matrix, present=present), values)
         for present in [*flags, np.array([True, False]), np.array([False, False]), np.array([True])]
     )
 
@@ -343,7 +381,7 @@ def test_rows_of_users_are_copied() -> None:
     user_rows, tie_ids = np.array([1, 0, -1]), np.array([2, 1, 0])
     scores = _core.Scores(np.array([[0.0, 0.0, 1.0], [0.0, 0.0, 0.0]]), None, None, user_rows, tie_ids, "x")
     user_rows[:], tie_ids[:] = 2**40, 0
-    assert _core.topk(scores, 2, None, "lowest_id", "raise", 1, "", None)[0].tolist() == [[2, 1], [2, 1], [-1, -1]]
+    assert _core.topk(scores=scores, k=2)[0].tolist() == [[2, 1], [2, 1], [-1, -1]]
 
 
 def test_every_hostile_array_of_sparse_scores() -> None:
@@ -373,37 +411,36 @@ def test_every_hostile_array_of_embeddings() -> None:
     pairs += [(array, array) for array in hostile]
     for (users, items), bias in itertools.product(pairs, [None, np.ones(20), *hostile]):
         for similarity in ["dot", "cosine", "euclidean"] if bias is None else ["dot"]:
-            build = partial(_core.Embeddings, users, items, bias, similarity, False, None, None, "x", "x")
+            build = partial(_core.Embeddings, users=users, items=items, item_bias=bias, similarity=similarity)
             results += ways_to_rank(build, values)
     assert results > 0
 
 
 @pytest.mark.parametrize(
-    ("position", "argument", "wrong"),
+    ("name", "argument", "wrong"),
     [
-        (0, "users", [
+        ("users", "users", [
             np.ones((2, 2, 2)), np.ones(2), np.ones((2, 3), np.int64), np.ones((2, 3), ">f8"), np.ones((3, 2)).T,
             np.ones((2, 6))[:, ::2], np.ones((2, 3))[:, ::-1], np.frombuffer(bytes(49), np.float64, 6, 1).reshape(2, 3),
         ]),
-        (0, "items", [np.ones((2, 4))]),  # which are compared with the users
-        (1, "items", [
+        ("users", "items", [np.ones((2, 4))]),  # which are compared with the users
+        ("items", "items", [
             np.ones(3), np.ones((5, 3), np.longdouble), np.ones((5, 0)), np.asfortranarray(np.ones((5, 3))),
             np.ones((5, 3), np.uint16),  # as large as half precision
             np.frombuffer(bytes(31), np.float16, 15, 1).reshape(5, 3), np.broadcast_to(np.float32(1), (2**33, 3)),
         ]),
-        (2, "item_bias", [
+        ("item_bias", "item_bias", [
             np.ones(4), np.ones((5, 1)), np.ones(5, np.int32), np.frombuffer(bytes(41), np.float64, 5, 1),
         ]),
-        (3, "similarity", ["dot product", ""]), (3, "item_bias", ["cosine"]), (5, "items", [math.nan]),
+        ("similarity", "similarity", ["dot product", ""]), ("similarity", "item_bias", ["cosine"]),
+        ("min_score", "items", [math.nan]),
     ],
 )  # fmt: skip
-def test_embeddings_that_are_none(position: int, argument: str, wrong: list[Any]) -> None:
-    sound: list[Any] = [np.ones((2, 3)), np.ones((5, 3)), np.ones(5), "dot", False, None, None, "users", "items"]
+def test_embeddings_that_are_none(name: str, argument: str, wrong: list[Any]) -> None:
+    sound: dict[str, Any] = {"users": np.ones((2, 3)), "items": np.ones((5, 3)), "item_bias": np.ones(5)}
     for one in wrong:
-        given = sound.copy()
-        given[position] = one
         with pytest.raises(exactk.ExactkError, match=f"{argument}: expected "):
-            _core.Embeddings(*given)
+            _core.Embeddings(**sound | {name: one})
 
 
 def test_columns_that_are_none_are_refused_by_the_core_itself() -> None:
@@ -411,22 +448,22 @@ def test_columns_that_are_none_are_refused_by_the_core_itself() -> None:
         columns = _core.Lists(np.array(items, np.int64), np.array(indptr), None, None, "x")
         restricted = _core.Scores(np.zeros((2, 3)), None, columns, "x")
         vectors = np.ones((3, 2))
-        compared = _core.Embeddings(vectors[:2], vectors, None, "dot", False, None, columns, "x", "x")
+        compared = _core.Embeddings(users=vectors[:2], items=vectors, candidates=columns)
         for scores in (restricted, compared):
             with pytest.raises(exactk.InputError, match="candidates"):
-                _core.topk(scores, 2, None, "lowest_id", "raise", 2, "", None)
+                _core.topk(scores=scores, k=2, threads=2)
 
 
 @pytest.mark.parametrize(
-    ("position", "wrong"),
-    [(1, 0), (1, -1), (1, 2**31), (3, "first"), (3, ""), (4, "drop"), (4, "raise\0"), (5, 0), (5, 5000), (6, "mmx")],
-)
-def test_topk_of_wrong_arguments(position: int, wrong: object) -> None:
-    call, arguments = CALLS["topk"]
-    given = arguments()
-    given[position] = wrong
+    ("name", "wrong"),
+    [
+        ("k", 0), ("k", -1), ("k", 2**31), ("ties", "first"), ("ties", ""), ("nan", "drop"), ("nan", "raise\0"),
+        ("threads", 0), ("threads", 5000), ("isa", "mmx"),
+    ],
+)  # fmt: skip
+def test_topk_of_wrong_arguments(name: str, wrong: object) -> None:
     with pytest.raises(exactk.InputError):
-        call(*given)
+        _core.topk(**sound_arguments("topk", **{name: wrong}))
 
 
 def test_topk_of_excluded_items_that_are_none() -> None:
@@ -434,7 +471,7 @@ def test_topk_of_excluded_items_that_are_none() -> None:
     for items, indptr in (([0, -1], [0, 1, 2]), ([0, 1], [0, 1]), ([0, 1], [0, 2, 1]), ([0, 1], [0, 1, 1, 2])):
         exclude = _core.Lists(np.array(items), np.array(indptr), None, None, "exclude")
         with pytest.raises(exactk.InputError, match="exclude"):
-            _core.topk(sound_scores(), 2, exclude, "lowest_id", "raise", 2, "", None)
+            _core.topk(scores=sound_scores(), k=2, exclude=exclude)
 
 
 @pytest.mark.parametrize("name", ["lengths", "present", "grades", "weights", "groups"])
@@ -456,7 +493,7 @@ def test_an_empty_array_is_not_an_absent_one(name: str) -> None:
 def test_values_that_are_none(metric: str, cutoff: int) -> None:
     value = _core.PlannedValue(metric, cutoff, 0.5, sound_rules())
     with pytest.raises(exactk.InputError, match="metric"):
-        evaluate(values=[value], num_threads=1)
+        evaluate(values=[value], threads=1)
 
 
 @pytest.mark.parametrize(("name", "values"), [
@@ -498,7 +535,7 @@ def arrow_column(values: list[Any], dtype: Any = None) -> _core.ArrowColumn:
 
 
 def sound_result() -> _core.Result:
-    return _core.evaluate(*CALLS["evaluate"][1]())
+    return _core.evaluate(**sound_arguments("evaluate"))
 
 
 # An object of each class of the module.
@@ -514,7 +551,7 @@ SOUND: dict[str, Callable[[], Any]] = {
     "Rules": sound_rules,
     "PlannedValue": lambda: sound_values()[0],
     "PairedValue": lambda: sound_paired_values()[0],
-    "PairedSums": lambda: _core.paired_sums(*CALLS["paired_sums"][1]()),
+    "PairedSums": lambda: _core.paired_sums(**sound_arguments("paired_sums")),
     "Result": sound_result,
     "Sums": lambda: sound_result().sums,
     "Tally": lambda: sound_result().tally,
@@ -595,15 +632,11 @@ def test_f45_a_class_of_two_bases_is_both_or_neither() -> None:
 
 
 THREADED: dict[str, Callable[[int], Any]] = {
-    "evaluate": lambda threads: CALLS["evaluate"][0](
-        *CALLS["evaluate"][1]()[:10], threads, "", None, sound_items(), [], None, *CALLS["evaluate"][1]()[-4:]
-    ),
-    "judge_lists": lambda threads: CALLS["judge_lists"][0](*CALLS["judge_lists"][1]()[:-3], threads, "", None),
-    "paired_sums": lambda threads: CALLS["paired_sums"][0](*CALLS["paired_sums"][1]()[:-3], threads, "", None),
-    "sign_flip_sums": lambda threads: CALLS["sign_flip_sums"][0](*sound_resampling()[:-3], threads, "", None),
-    "resample_sums": lambda threads: CALLS["resample_sums"][0](*sound_resampling()[:-3], threads, "", None),
+    **{
+        name: lambda threads, name=name: CALLS[name][0](**sound_arguments(name, threads=threads))  # type: ignore[misc]
+        for name in ("evaluate", "judge_lists", "topk", "paired_sums", "sign_flip_sums", "resample_sums")
+    },
     "truth_digest": lambda threads: CALLS["truth_digest"][0](*CALLS["truth_digest"][1]()[:-2], threads, ""),
-    "topk": lambda threads: _core.topk(sound_scores(), 1, None, "lowest_id", "raise", threads, "", None),
     "encode_integers": lambda threads: sound_vocabulary().encode_integers(np.arange(9), threads, "x"),
     "encode_packed": lambda threads: _core.Vocabulary(False).encode_packed(
         np.arange(600_001), np.zeros(600_000, np.uint8), threads, "x"
@@ -651,16 +684,15 @@ def test_objects_that_were_never_constructed() -> None:
     evaluations += [(argument, bare["Lists"]) for argument in ("truth", "exclude")]
     evaluations += [("tally_rules", bare["Rules"]), ("items", bare["Items"]), ("histories", bare["Histories"])]
     evaluations += [("values", [bare["PlannedValue"]])]
-    sums, sums_arguments = CALLS["paired_sums"]
     refused: list[Callable[[], object]] = [
         *(lambda given=given: evaluate(**dict([given])) for given in evaluations),
-        *(lambda name=name: _core.topk(bare[name], 2, None, "lowest_id", "raise", 2, "", None) for name in scores),
-        lambda: _core.topk(sound_scores(), 2, bare["Lists"], "lowest_id", "raise", 2, "", None),
+        *(lambda name=name: _core.topk(scores=bare[name], k=2) for name in scores),
+        lambda: _core.topk(scores=sound_scores(), k=2, exclude=bare["Lists"]),
         lambda: _core.PlannedValue("ndcg", 3, 0.5, bare["Rules"]),
         lambda: _core.Scores(np.zeros((2, 3)), None, bare["Lists"], "x"),
         lambda: _core.SparseScores(bare["Lists"], np.zeros(2), None, "x"),
-        lambda: _core.Embeddings(one, one, None, "dot", False, None, bare["Lists"], None, "x", "x"),
-        lambda: sums(*[[bare["PairedValue"]] if i == 1 else given for i, given in enumerate(sums_arguments())]),
+        lambda: _core.Embeddings(users=one, items=one, candidates=bare["Lists"]),
+        lambda: _core.paired_sums(**sound_arguments("paired_sums", values=[bare["PairedValue"]])),
     ]
     for call in refused:
         with pytest.raises(TypeError):
@@ -670,13 +702,12 @@ def test_objects_that_were_never_constructed() -> None:
 @pytest.mark.parametrize(
     ("features", "message"),
     [
-        ([0, np.zeros(3, np.bool_), np.zeros(0), None, None, None, None], "at least one feature, found none"),
-        ([2, np.zeros(3, np.bool_), np.zeros(4), None, None, None, None], "one vector per item"),
-        ([2, np.zeros(3, np.bool_), np.zeros(7), None, None, None, None], "one number per column"),
+        ({"width": 0, "vectors": np.zeros(0)}, "at least one feature, found none"),
+        ({"vectors": np.zeros(4)}, "one vector per item"),
+        ({"vectors": np.zeros(7)}, "one number per column"),
     ],
 )
-def test_vectors_of_items_have_a_number_for_each_feature(features: list[Any], message: str) -> None:
-    arguments = CALLS["evaluate"][1]()
-    arguments[13] = sound_items(_core.ItemFeatures(*features))
+def test_vectors_of_items_have_a_number_for_each_feature(features: dict[str, Any], message: str) -> None:
+    items = sound_items(_core.ItemFeatures(**sound_arguments("ItemFeatures", **features)))
     with pytest.raises(exactk.InputError, match=f"features: expected {message}"):
-        _core.evaluate(*arguments)
+        _core.evaluate(**sound_arguments("evaluate", items=items))

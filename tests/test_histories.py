@@ -143,12 +143,19 @@ INVALID: dict[str, tuple[list[int], list[int], list[int] | None]] = {
 def test_the_core_refuses_histories(message: str) -> None:
     lists = _core.Lists(np.array([0, 1]), np.array([0, 1, 2]), None, None, "x")
     value = _core.PlannedValue("recall", 3, 0, core_rules())
-    items = _core.Items(np.arange(3), None, None, None, False, None, None, 0)
-    arguments = (lists, None, lists, None, None, None, 1, [value], core_rules(), False, 2, "", None, items, (), None)
+    items = _core.Items(ids=np.arange(3))
 
     def evaluate_with(indptr: list[int], items_of_train: list[int], rows: list[int] | None) -> None:
-        histories = _core.Histories(np.array(indptr, np.int64), np.array(items_of_train, np.uint32))
-        _core.evaluate(*arguments, histories, None if rows is None else np.array(rows), (), None)
+        _core.evaluate(
+            truth=lists,
+            predictions=lists,
+            items=items,
+            histories=_core.Histories(np.array(indptr, np.int64), np.array(items_of_train, np.uint32)),
+            history_rows=None if rows is None else np.array(rows),
+            values=[value],
+            tally_rules=core_rules(),
+            threads=2,
+        )
 
     with pytest.raises(exactk.InputError, match=message):
         evaluate_with(*INVALID[message])

@@ -151,9 +151,10 @@ def paired_sums(tables: int = 4, users: int = 500_000, **options: Any) -> Call:
     """Return a call that sums over every pair of systems, with weights."""
     values = [_core.PairedValue([0, 1], -1, False, False, True), _core.PairedValue([0], 0, True, True, False)]
     numbers, weights = random_numbers(2, users, dtype=np.float64), random_numbers(users, dtype=np.float64)
-    given = ([numbers] * tables, values, list(itertools.combinations(range(tables), 2)), weights)
-    groups: dict[str, Any] = {"groups": None, "group_count": 1, "clusters": None, "cluster_count": 1} | options
-    return lambda threads: _core.paired_sums(*given, **groups, num_threads=threads, isa="", progress=None)
+    pairs = list(itertools.combinations(range(tables), 2))
+    return lambda threads: _core.paired_sums(
+        tables=[numbers] * tables, values=values, pairs=pairs, weights=weights, **options, threads=threads
+    )
 
 
 def drawn_codes(count: int, size: int) -> Any:
@@ -170,8 +171,9 @@ PAIRS: dict[str, Callable[[], Call]] = {
 
 def resampled_sums(resample: Callable[..., object], columns: int, units: int) -> Call:
     numbers = [random_numbers(units, dtype=np.float64)] * columns
-    arguments = (numbers, [38] * columns, np.arange(units, dtype=np.uint64), np.arange(units), 7, 0, 9_999)
-    return lambda threads: resample(*arguments, threads, "", None)
+    given = {"columns": numbers, "scales": [38] * columns, "seed": 7, "count": 9_999}
+    given |= {"keys": np.arange(units, dtype=np.uint64), "units": np.arange(units)}
+    return lambda threads: resample(**given, threads=threads)
 
 
 def resampled_reports(users: int, clusters: Any, **how: Any) -> Call:
@@ -360,7 +362,7 @@ class OutOfTime(Exception):  # noqa: N818 - as a user may call it
 def topk_of_core(users: int, threads: int, progress: Callable[..., object] | None = None) -> Any:
     """Call the core, which reports to nobody in Python."""
     scores = _core.Scores(np.broadcast_to(random_numbers(4000), (users, 4000)), None, None, "x")
-    return _core.topk(scores, 3, None, "lowest_id", "raise", threads, "", progress)[0]
+    return _core.topk(scores=scores, k=3, threads=threads, progress=progress)[0]
 
 
 def signals_of_a_call(threads: int) -> None:

@@ -56,19 +56,7 @@ class Request:
         values = [
             _core.PairedValue(one.rows, one.shown, one.is_geometric, one.is_unit, one.is_ratio) for one in self.values
         ]
-        return _core.paired_sums(
-            self.tables,
-            values,
-            self.pairs,
-            self.weights,
-            self.groups,
-            self.group_count,
-            self.clusters,
-            self.cluster_count,
-            threads,
-            isa,
-            progress,
-        )
+        return _core.paired_sums(**vars(self) | {"values": values}, threads=threads, isa=isa, progress=progress)
 
 
 COUNTS = ("users", "only_system", "only_baseline", "wins", "losses", "units")

@@ -119,11 +119,11 @@ def test_nothing_is_left_of_a_call_that_ends_early(
     truth = exactk.Truth([0, 1], [2], users=[1])
     calls = []
 
-    def fail(*arguments: Any) -> Any:
-        calls.append(arguments)
+    def fail(*arguments: Any, **named: Any) -> Any:
+        calls.append((arguments, named))
         if len(calls) > 3:
             raise _Fault
-        return original(*arguments)
+        return original(*arguments, **named)
 
     module, name = where.rsplit(".", 1)
     original = getattr(__import__(module, fromlist=[name]), name)

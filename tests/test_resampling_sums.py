@@ -39,11 +39,8 @@ class Request:
     first: int = 0
     count: int = 10
 
-    def arguments(self) -> tuple[Any, ...]:
-        return self.columns, self.scales, self.keys, self.units, self.seed, self.first, self.count
-
     def run(self, kind: str, threads: int = 1, isa: str = "", progress: Any = None) -> Sums:
-        totals, sums = KINDS[kind][0](*self.arguments(), threads, isa, progress)
+        totals, sums = KINDS[kind][0](**vars(self), threads=threads, isa=isa, progress=progress)
         assert totals.shape == (len(self.columns),)
         assert sums.shape == (len(self.columns), self.count)
         assert totals.dtype == sums.dtype == np.int64
@@ -51,7 +48,7 @@ class Request:
         return totals.tolist(), sums.tolist()
 
     def expected(self, kind: str) -> Sums:
-        sums: Sums = KINDS[kind][1](*self.arguments())
+        sums: Sums = KINDS[kind][1](**vars(self))
         return sums
 
 

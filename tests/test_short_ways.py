@@ -118,9 +118,9 @@ def evaluations(monkeypatch: pytest.MonkeyPatch) -> list[None]:
     done: list[None] = []
     evaluate = _core.evaluate
 
-    def counted(*arguments: Any) -> Any:
+    def counted(**request: Any) -> Any:
         done.append(None)
-        return evaluate(*arguments)
+        return evaluate(**request)
 
     monkeypatch.setattr(_core, "evaluate", counted)
     return done

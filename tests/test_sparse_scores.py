@@ -440,9 +440,10 @@ def test_f20_another_thread_writes_into_the_arrays(dtype: str) -> None:
     def call() -> None:
         exactk.evaluate(truth, predictions, ["ndcg@10", "average_precision"], num_threads=2)
         assert exactk.topk(predictions, k, ties="highest_id", num_threads=2).items.shape == (users, k)
-        beside = (None, None, None, 1, values, rules, True, 2, "", None, None, (), None, None, None, (), None)
-        _core.evaluate(truth.core, None, restricted_scores, *beside)
-        positions, _ = _core.topk(restricted_scores, k, None, "lowest_id", "last", 2, "", None)
+        _core.evaluate(
+            truth=truth.core, predictions=restricted_scores, values=values, tally_rules=rules, per_user=True, threads=2
+        )
+        positions, _ = _core.topk(scores=restricted_scores, k=k, nan="last", threads=2)
         assert -1 <= positions.min() <= positions.max() < size
 
     assert outcomes_beside_a_writer([items, array, restriction], call) == {"result", "refused"}
@@ -458,9 +459,9 @@ def test_f21_the_core_itself_holds_what_it_reads() -> None:
     matrix = _core.Scores(array.reshape(1000, 500).copy(), None, candidate_lists, "x")
     del candidate_lists
     waste = [np.full(ids.shape, 3), np.full(array.shape, 3.0), np.full(2, 7)]  # over what was freed, if it was
-    positions, _ = _core.topk(sparse, 5, None, "lowest_id", "raise", 2, "", None)
+    positions, _ = _core.topk(scores=sparse, k=5, threads=2)
     assert ids[positions].tolist() == expected.tolist()
-    assert set(_core.topk(matrix, 2, None, "lowest_id", "raise", 2, "", None)[0].ravel().tolist()) == {0, 3}
+    assert set(_core.topk(scores=matrix, k=2, threads=2)[0].ravel().tolist()) == {0, 3}
     assert len(waste) == 3
 
 

@@ -67,8 +67,8 @@ PyPairedSums sum_pairs(const std::vector<py::array>& tables, const std::vector<P
                        const std::vector<std::pair<Offset, Offset>>& pairs,
                        const std::optional<py::array>& weights,
                        const std::optional<py::array>& groups, Count group_count,
-                       const std::optional<py::array>& clusters, Count cluster_count,
-                       int num_threads, const std::string& isa, const Progress& progress) {
+                       const std::optional<py::array>& clusters, Count cluster_count, int threads,
+                       const std::string& isa, const Progress& progress) {
   std::atomic<Count> finished = 0;
   const std::vector<std::span<const double>> views = table_views(tables);
   const Count users = tables.empty() ? 0 : tables.front().shape(1);
@@ -89,7 +89,7 @@ PyPairedSums sum_pairs(const std::vector<py::array>& tables, const std::vector<P
                         .group_count = group_count,
                         .clusters = std::nullopt,
                         .cluster_count = cluster_count,
-                        .threads = num_threads,
+                        .threads = threads,
                         .isa = isa_of(isa),
                         .poll = make_poll(progress, finished),
                         .finished = &finished};
@@ -191,10 +191,11 @@ void bind_compare(py::module_& module) {
       .def_property_readonly("sums_scale", &scales_of<&PairedSums::sums>)
       .def_property_readonly("products", &integers_of<&PairedSums::products>)
       .def_property_readonly("products_scale", &scales_of<&PairedSums::products>);
-  module.def("paired_sums", &sum_pairs, py::arg("tables").noconvert(), py::arg("values"),
-             py::arg("pairs"), py::arg("weights").noconvert(), py::arg("groups").noconvert(),
-             py::arg("group_count"), py::arg("clusters").noconvert(), py::arg("cluster_count"),
-             py::arg("num_threads"), py::arg("isa"), py::arg("progress"),
+  module.def("paired_sums", &sum_pairs, py::kw_only(), py::arg("tables").noconvert(),
+             py::arg("values"), py::arg("pairs"), py::arg("weights").noconvert() = py::none(),
+             py::arg("groups").noconvert() = py::none(), py::arg("group_count") = 1,
+             py::arg("clusters").noconvert() = py::none(), py::arg("cluster_count") = 1,
+             py::arg("threads") = 1, py::arg("isa") = "", py::arg("progress") = py::none(),
              "Sum over the users that two systems have in common.");
   module.def("geometric_terms", &terms_of_numbers, py::arg("numbers").noconvert(),
              "Return what each number adds to the logarithm of a geometric mean.");

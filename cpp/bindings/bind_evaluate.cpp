@@ -36,13 +36,14 @@ using OwnedAnyScores =
 PyResult evaluate_values(
     const OwnedLists& truth, const std::optional<py::array>& grades,
     const OwnedPredictions& predictions, std::optional<const OwnedLists*> exclude,
+    std::optional<const OwnedItems*> items, std::optional<const OwnedHistories*> histories,
+    const std::optional<py::array>& history_rows, std::optional<const OwnedLists*> base,
     const std::optional<py::array>& weights, const std::optional<py::array>& groups,
-    Count group_count, const std::vector<PlannedValue>& values, const Rules& tally_rules,
-    bool per_user, int num_threads, const std::string& isa, const Progress& progress,
-    std::optional<const OwnedItems*> items, const std::vector<ItemTallyRequest>& item_tallies,
-    const std::optional<py::array>& given, std::optional<const OwnedHistories*> histories,
-    const std::optional<py::array>& history_rows, const std::vector<PlannedValue>& group_tallies,
-    std::optional<const OwnedLists*> base) {
+    Count group_count, const std::vector<PlannedValue>& values,
+    const std::vector<ItemTallyRequest>& item_tallies,
+    const std::vector<PlannedValue>& group_tallies, const std::optional<py::array>& given,
+    const Rules& tally_rules, bool per_user, int threads, const std::string& isa,
+    const Progress& progress) {
   std::atomic<Count> finished = 0;
   const Count users = truth.lists().row_count();
   check_size(groups, users, "groups");
@@ -61,7 +62,7 @@ PyResult evaluate_values(
                   .group_tallies = group_tallies,
                   .tally_rules = tally_rules,
                   .per_user = {},
-                  .threads = num_threads,
+                  .threads = threads,
                   .isa = isa_of(isa),
                   .poll = make_poll(progress, finished),
                   .finished = &finished};
@@ -117,7 +118,7 @@ using PyTopK = py::typing::Tuple<py::array_t<std::int64_t>, std::optional<py::ar
 
 PyTopK best_positions(const OwnedAnyScores& owned_scores, Count k,
                       std::optional<const OwnedLists*> exclude, const std::string& ties,
-                      const std::string& nan, int num_threads, const std::string& isa,
+                      const std::string& nan, int threads, const std::string& isa,
                       const Progress& progress) {
   Rules rules;
   set_field(rules, "ties", ties);
@@ -145,7 +146,7 @@ PyTopK best_positions(const OwnedAnyScores& owned_scores, Count k,
       .nan = rules.nan,
       .positions = {positions.mutable_data(), static_cast<std::size_t>(positions.size())},
       .best_scores = {},
-      .threads = num_threads,
+      .threads = threads,
       .isa = isa_of(isa),
       .poll = make_poll(progress, finished),
       .finished = &finished};
@@ -204,18 +205,20 @@ void bind_evaluate(py::module_& module) {
       .def(py::init<Count, const py::array&, std::optional<py::array>,
                     const std::optional<py::array>&, std::optional<py::array>,
                     std::optional<py::array>, const std::optional<py::array>&>(),
-           py::arg("width"), py::arg("is_missing").noconvert(), py::arg("vectors").noconvert(),
-           py::arg("indptr").noconvert(), py::arg("columns").noconvert(),
-           py::arg("weights").noconvert(), py::arg("item_columns").noconvert());
+           py::kw_only(), py::arg("width"), py::arg("is_missing").noconvert(),
+           py::arg("vectors").noconvert() = py::none(), py::arg("indptr").noconvert() = py::none(),
+           py::arg("columns").noconvert() = py::none(), py::arg("weights").noconvert() = py::none(),
+           py::arg("item_columns").noconvert() = py::none());
   bind_class<OwnedItems>(module, "Items", "The catalogue; see exactk/items.hpp.")
       .def(py::init<const py::array&, const std::optional<py::array>&,
                     const std::optional<py::array>&, std::optional<Count>, bool,
                     const std::optional<py::array>&, const std::optional<py::array>&, Count,
                     std::optional<const OwnedItemFeatures*>>(),
-           py::arg("ids").noconvert(), py::arg("users").noconvert(),
-           py::arg("interactions").noconvert(), py::arg("train_users"), py::arg("is_train"),
-           py::arg("values").noconvert(), py::arg("groups").noconvert(), py::arg("group_count"),
-           py::kw_only(), py::arg("features") = py::none());
+           py::kw_only(), py::arg("ids").noconvert(), py::arg("users").noconvert() = py::none(),
+           py::arg("interactions").noconvert() = py::none(), py::arg("train_users") = py::none(),
+           py::arg("is_train") = false, py::arg("values").noconvert() = py::none(),
+           py::arg("groups").noconvert() = py::none(), py::arg("group_count") = 0,
+           py::arg("features") = py::none());
   bind_class<OwnedHistories>(module, "Histories",
                              "What users have in train; see exactk/histories.hpp.")
       .def(py::init<const py::array&, const py::array&>(), py::arg("indptr").noconvert(),
@@ -238,22 +241,17 @@ void bind_evaluate(py::module_& module) {
   bind_class<OwnedEmbeddings>(module, "Embeddings",
                               "Users and items as vectors; see exactk/embeddings.hpp.")
       .def(py::init<py::array, py::array, std::optional<py::array>, const std::string&, bool,
-                    std::optional<double>, std::optional<const OwnedLists*>, const std::string&,
-                    const std::string&>(),
-           py::arg("users").noconvert(), py::arg("items").noconvert(),
-           py::arg("item_bias").noconvert(), py::arg("similarity"), py::arg("float32_scores"),
-           py::arg("min_score"), py::arg("candidates"), py::arg("users_argument"),
-           py::arg("items_argument"))
-      .def(py::init<py::array, py::array, std::optional<py::array>, const std::string&, bool,
                     std::optional<double>, std::optional<const OwnedLists*>,
                     const std::optional<py::array>&, const std::string&, const std::string&>(),
-           py::arg("users").noconvert(), py::arg("items").noconvert(),
-           py::arg("item_bias").noconvert(), py::arg("similarity"), py::arg("float32_scores"),
-           py::arg("min_score"), py::arg("candidates"), py::arg("present").noconvert(),
-           py::arg("users_argument"), py::arg("items_argument"));
+           py::kw_only(), py::arg("users").noconvert(), py::arg("items").noconvert(),
+           py::arg("item_bias").noconvert() = py::none(), py::arg("similarity") = "dot",
+           py::arg("float32_scores") = false, py::arg("min_score") = py::none(),
+           py::arg("candidates") = py::none(), py::arg("present").noconvert() = py::none(),
+           py::arg("users_argument") = "users", py::arg("items_argument") = "items");
   module.def(
-      "topk", &best_positions, py::arg("scores").none(false), py::arg("k"), py::arg("exclude"),
-      py::arg("ties"), py::arg("nan"), py::arg("num_threads"), py::arg("isa"), py::arg("progress"),
+      "topk", &best_positions, py::kw_only(), py::arg("scores").none(false), py::arg("k"),
+      py::arg("exclude") = py::none(), py::arg("ties") = "lowest_id", py::arg("nan") = "raise",
+      py::arg("threads") = 1, py::arg("isa") = "", py::arg("progress") = py::none(),
       "Return the positions of the k best items per user, best first, as an array of shape "
       "(users, k) padded with -1. A position is a column of a matrix, an offset into the arrays "
       "of sparse scores, or a row of the item embeddings. For embeddings, also return the "
@@ -279,14 +277,18 @@ void bind_evaluate(py::module_& module) {
              return request;
            }),
            py::arg("rules"), py::arg("cutoffs"), py::arg("has_short_lists"));
-  module.def("evaluate", &evaluate_values, py::arg("truth"), py::arg("grades").noconvert(),
-             py::arg("predictions").none(false), py::arg("exclude"), py::arg("weights").noconvert(),
-             py::arg("groups").noconvert(), py::arg("group_count"), py::arg("values"),
-             py::arg("tally_rules"), py::arg("per_user"), py::arg("num_threads"), py::arg("isa"),
-             py::arg("progress"), py::arg("items"), py::arg("item_tallies"),
-             py::arg("given").noconvert(), py::arg("histories"),
-             py::arg("history_rows").noconvert(), py::arg("group_tallies"), py::arg("base"),
-             "Compute all values in one pass.");
+  module.def("evaluate", &evaluate_values, py::kw_only(), py::arg("truth"),
+             py::arg("grades").noconvert() = py::none(), py::arg("predictions").none(false),
+             py::arg("exclude") = py::none(), py::arg("items") = py::none(),
+             py::arg("histories") = py::none(), py::arg("history_rows").noconvert() = py::none(),
+             py::arg("base") = py::none(), py::arg("weights").noconvert() = py::none(),
+             py::arg("groups").noconvert() = py::none(), py::arg("group_count") = 1,
+             py::arg("values"), py::arg("item_tallies") = py::tuple(),
+             py::arg("group_tallies") = py::tuple(), py::arg("given").noconvert() = py::none(),
+             py::arg("tally_rules"), py::arg("per_user") = false, py::arg("threads") = 1,
+             py::arg("isa") = "", py::arg("progress") = py::none(),
+             "Compute all values in one pass. The names are those of exactk::Request; see "
+             "exactk/evaluate.hpp.");
   module.def(
       "isas",
       [] {

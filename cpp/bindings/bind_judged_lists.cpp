@@ -32,8 +32,8 @@ std::span<T> cells_of(py::array_t<T>& array) {
 PyJudgedLists judged_lists(const OwnedLists& truth, const std::optional<py::array>& grades,
                            const OwnedPredictions& predictions,
                            std::optional<const OwnedLists*> exclude, const PlannedValue& value,
-                           Count first_user, Count user_count, int num_threads,
-                           const std::string& isa, const Progress& progress) {
+                           Count first_user, Count user_count, int threads, const std::string& isa,
+                           const Progress& progress) {
   std::atomic<Count> finished = 0;
   check_grades(grades, truth.lists());
   const std::vector<PlannedValue> values = {value};
@@ -46,7 +46,7 @@ PyJudgedLists judged_lists(const OwnedLists& truth, const std::optional<py::arra
                   .values = values,
                   .tally_rules = value.rules,
                   .per_user = {},
-                  .threads = num_threads,
+                  .threads = threads,
                   .isa = isa_of(isa),
                   .poll = make_poll(progress, finished),
                   .finished = &finished};
@@ -83,10 +83,11 @@ PyJudgedLists judged_lists(const OwnedLists& truth, const std::optional<py::arra
 }  // namespace
 
 void bind_judged_lists(py::module_& module) {
-  module.def("judge_lists", &judged_lists, py::arg("truth"), py::arg("grades").noconvert(),
-             py::arg("predictions").none(false), py::arg("exclude"), py::arg("value"),
-             py::arg("first_user"), py::arg("user_count"), py::arg("num_threads"), py::arg("isa"),
-             py::arg("progress"),
+  module.def("judge_lists", &judged_lists, py::kw_only(), py::arg("truth"),
+             py::arg("grades").noconvert() = py::none(), py::arg("predictions").none(false),
+             py::arg("exclude") = py::none(), py::arg("value"), py::arg("first_user") = 0,
+             py::arg("user_count"), py::arg("threads") = 1, py::arg("isa") = "",
+             py::arg("progress") = py::none(),
              "Judge some users. Return arrays of shape (users, k): the item at each rank, or -1; "
              "its grade, or NaN if "
              "it is not judged; and whether it is relevant. Then, by user, the length of the list "

@@ -42,7 +42,7 @@ template <ResampledSums (*sum)(const Resampling&)>
 std::pair<Integers, Integers> sums_of(const std::vector<py::array>& columns,
                                       const std::vector<int>& scales, const py::array& keys,
                                       const py::array& units, std::uint64_t seed, Count first,
-                                      Count count, int num_threads, const std::string& isa,
+                                      Count count, int threads, const std::string& isa,
                                       const Progress& progress) {
   std::atomic<Count> finished = 0;
   const std::vector<ScaledColumn> views = columns_of(columns, scales);
@@ -53,7 +53,7 @@ std::pair<Integers, Integers> sums_of(const std::vector<py::array>& columns,
                            .seed = seed,
                            .first = first,
                            .count = count,
-                           .threads = num_threads,
+                           .threads = threads,
                            .isa = isa_of(isa),
                            .poll = make_poll(progress, finished),
                            .finished = &finished};
@@ -68,10 +68,10 @@ std::pair<Integers, Integers> sums_of(const std::vector<py::array>& columns,
 
 template <ResampledSums (*sum)(const Resampling&)>
 void bind_sums(py::module_& module, const char* name, const char* doc) {
-  module.def(name, &sums_of<sum>, py::arg("columns").noconvert(), py::arg("scales"),
+  module.def(name, &sums_of<sum>, py::kw_only(), py::arg("columns").noconvert(), py::arg("scales"),
              py::arg("keys").noconvert(), py::arg("units").noconvert(), py::arg("seed"),
-             py::arg("first"), py::arg("count"), py::arg("num_threads"), py::arg("isa"),
-             py::arg("progress"), doc);
+             py::arg("first") = 0, py::arg("count"), py::arg("threads") = 1, py::arg("isa") = "",
+             py::arg("progress") = py::none(), doc);
 }
 
 }  // namespace

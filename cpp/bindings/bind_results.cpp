@@ -41,30 +41,19 @@ py::int_ python_integer(const ExactInteger& integer) {
 
 namespace {
 
-// Applies `read` to each of the sums.
-template <class Read>
-py::typing::List<py::int_> column(const PySums& sums, Read read) {
-  py::typing::List<py::int_> numbers;
+// (users, undefined, total and its scale, squares and theirs, weight and its)
+using PySumsRow = py::typing::Tuple<py::int_, py::int_, py::int_, py::int_, py::int_, py::int_,
+                                    py::int_, py::int_>;
+
+py::typing::List<PySumsRow> rows_of(const PySums& sums) {
+  py::typing::List<PySumsRow> rows;
   for (const Sums& row : *sums.rows) {
-    if (numbers.size() % 4096 == 4095) poll_signals();
-    numbers.append(read(row));
+    if (rows.size() % 512 == 511) poll_signals();
+    rows.append(py::make_tuple(row.users, row.undefined, python_integer(row.total), row.total.scale,
+                               python_integer(row.squares), row.squares.scale,
+                               python_integer(row.weight), row.weight.scale));
   }
-  return numbers;
-}
-
-template <auto count>
-py::typing::List<py::int_> counts_of(const PySums& sums) {
-  return column(sums, [](const Sums& row) { return row.*count; });
-}
-
-template <auto integer>
-py::typing::List<py::int_> integers_of(const PySums& sums) {
-  return column(sums, [](const Sums& row) { return python_integer(row.*integer); });
-}
-
-template <auto integer>
-py::typing::List<py::int_> scales_of(const PySums& sums) {
-  return column(sums, [](const Sums& row) { return (row.*integer).scale; });
+  return rows;
 }
 
 // (users, undefined, digits of total, of squares and of weight, scales of these)
@@ -195,20 +184,15 @@ PyGroupTally python_group_tally(const GroupTally& tally) {
 
 void bind_results(py::module_& module) {  // NOLINT(misc-const-correctness): as the others
   bind_class<PySums>(module, "Sums",
-                     "The exact sums of groups x values, field by field. An integer times "
+                     "The exact sums of groups x values. An integer times "
                      "2^-scale is the sum.")
       .def("columns", &columns_of_value, py::arg("value"),
            "Return the sums of one value in each group: the users and the undefined ones; rows of "
            "digits in base 2^32, least significant first, of the total, the squares and the "
            "weight, of which the last digit has the sign; and the scales of these three.")
-      .def_property_readonly("users", &counts_of<&Sums::users>)
-      .def_property_readonly("undefined", &counts_of<&Sums::undefined>)
-      .def_property_readonly("total", &integers_of<&Sums::total>)
-      .def_property_readonly("total_scale", &scales_of<&Sums::total>)
-      .def_property_readonly("squares", &integers_of<&Sums::squares>)
-      .def_property_readonly("squares_scale", &scales_of<&Sums::squares>)
-      .def_property_readonly("weight", &integers_of<&Sums::weight>)
-      .def_property_readonly("weight_scale", &scales_of<&Sums::weight>);
+      .def_property_readonly("rows", &rows_of,
+                             "Of each: the users and the undefined ones; the total, the squares "
+                             "and the weight, each with its scale.");
   bind_class<Tally>(module, "Tally", "The counts of an evaluation; see exactk/evaluate.hpp.")
       .def_property_readonly(
           "counts",

@@ -219,13 +219,6 @@ class OwnedEmbeddings {
   OwnedEmbeddings(py::array users, py::array items, std::optional<py::array> item_bias,
                   const std::string& similarity, bool float32_scores,
                   std::optional<double> min_score, std::optional<const OwnedLists*> candidates,
-                  const std::string& users_argument, const std::string& items_argument)
-      : OwnedEmbeddings(std::move(users), std::move(items), std::move(item_bias), similarity,
-                        float32_scores, min_score, candidates, std::nullopt, users_argument,
-                        items_argument) {}
-  OwnedEmbeddings(py::array users, py::array items, std::optional<py::array> item_bias,
-                  const std::string& similarity, bool float32_scores,
-                  std::optional<double> min_score, std::optional<const OwnedLists*> candidates,
                   const std::optional<py::array>& present, const std::string& users_argument,
                   const std::string& items_argument)
       : users_(std::move(users)),

@@ -12,8 +12,8 @@
 
 namespace exactk::bindings {
 
-// The sums of groups x values. Python reads one field of all of them at a time, because an object
-// per sum would cost more than computing it.
+// The sums of groups x values. Python reads all of them at a time, because an object per sum would
+// cost more than computing it.
 struct PySums {
   std::shared_ptr<const std::vector<Sums>> rows;
   Count values;

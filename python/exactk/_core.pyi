@@ -230,7 +230,7 @@ class MetricInfo:
 
 class Sums:
     """
-    The exact sums of groups x values, field by field. An integer times 2^-scale is the sum.
+    The exact sums of groups x values. An integer times 2^-scale is the sum.
     """
     def columns(
         self, value: typing.SupportsInt | typing.SupportsIndex
@@ -246,21 +246,10 @@ class Sums:
         Return the sums of one value in each group: the users and the undefined ones; rows of digits in base 2^32, least significant first, of the total, the squares and the weight, of which the last digit has the sign; and the scales of these three.
         """
     @property
-    def squares(self) -> list[int]: ...
-    @property
-    def squares_scale(self) -> list[int]: ...
-    @property
-    def total(self) -> list[int]: ...
-    @property
-    def total_scale(self) -> list[int]: ...
-    @property
-    def undefined(self) -> list[int]: ...
-    @property
-    def users(self) -> list[int]: ...
-    @property
-    def weight(self) -> list[int]: ...
-    @property
-    def weight_scale(self) -> list[int]: ...
+    def rows(self) -> list[tuple[int, int, int, int, int, int, int, int]]:
+        """
+        Of each: the users and the undefined ones; the total, the squares and the weight, each with its scale.
+        """
 
 class Tally:
     """
@@ -369,13 +358,14 @@ class ItemFeatures:
     """
     def __init__(
         self,
+        *,
         width: typing.SupportsInt | typing.SupportsIndex,
         is_missing: numpy.ndarray,
-        vectors: numpy.ndarray | None,
-        indptr: numpy.ndarray | None,
-        columns: numpy.ndarray | None,
-        weights: numpy.ndarray | None,
-        item_columns: numpy.ndarray | None,
+        vectors: numpy.ndarray | None = None,
+        indptr: numpy.ndarray | None = None,
+        columns: numpy.ndarray | None = None,
+        weights: numpy.ndarray | None = None,
+        item_columns: numpy.ndarray | None = None,
     ) -> None: ...
 
 class Items:
@@ -384,15 +374,15 @@ class Items:
     """
     def __init__(
         self,
-        ids: numpy.ndarray,
-        users: numpy.ndarray | None,
-        interactions: numpy.ndarray | None,
-        train_users: typing.SupportsInt | typing.SupportsIndex | None,
-        is_train: bool,
-        values: numpy.ndarray | None,
-        groups: numpy.ndarray | None,
-        group_count: typing.SupportsInt | typing.SupportsIndex,
         *,
+        ids: numpy.ndarray,
+        users: numpy.ndarray | None = None,
+        interactions: numpy.ndarray | None = None,
+        train_users: typing.SupportsInt | typing.SupportsIndex | None = None,
+        is_train: bool = False,
+        values: numpy.ndarray | None = None,
+        groups: numpy.ndarray | None = None,
+        group_count: typing.SupportsInt | typing.SupportsIndex = 0,
         features: ItemFeatures | None = None,
     ) -> None: ...
 
@@ -441,32 +431,19 @@ class Embeddings:
     """
     Users and items as vectors; see exactk/embeddings.hpp.
     """
-    @typing.overload
     def __init__(
         self,
+        *,
         users: numpy.ndarray,
         items: numpy.ndarray,
-        item_bias: numpy.ndarray | None,
-        similarity: str,
-        float32_scores: bool,
-        min_score: typing.SupportsFloat | typing.SupportsIndex | None,
-        candidates: Lists | None,
-        users_argument: str,
-        items_argument: str,
-    ) -> None: ...
-    @typing.overload
-    def __init__(
-        self,
-        users: numpy.ndarray,
-        items: numpy.ndarray,
-        item_bias: numpy.ndarray | None,
-        similarity: str,
-        float32_scores: bool,
-        min_score: typing.SupportsFloat | typing.SupportsIndex | None,
-        candidates: Lists | None,
-        present: numpy.ndarray | None,
-        users_argument: str,
-        items_argument: str,
+        item_bias: numpy.ndarray | None = None,
+        similarity: str = "dot",
+        float32_scores: bool = False,
+        min_score: typing.SupportsFloat | typing.SupportsIndex | None = None,
+        candidates: Lists | None = None,
+        present: numpy.ndarray | None = None,
+        users_argument: str = "users",
+        items_argument: str = "items",
     ) -> None: ...
 
 class PlannedValue:
@@ -727,29 +704,30 @@ def environment_variable(name: str) -> str:
     """
 
 def evaluate(
+    *,
     truth: Lists,
-    grades: numpy.ndarray | None,
+    grades: numpy.ndarray | None = None,
     predictions: Lists | Scores | SparseScores | Embeddings,
-    exclude: Lists | None,
-    weights: numpy.ndarray | None,
-    groups: numpy.ndarray | None,
-    group_count: typing.SupportsInt | typing.SupportsIndex,
+    exclude: Lists | None = None,
+    items: Items | None = None,
+    histories: Histories | None = None,
+    history_rows: numpy.ndarray | None = None,
+    base: Lists | None = None,
+    weights: numpy.ndarray | None = None,
+    groups: numpy.ndarray | None = None,
+    group_count: typing.SupportsInt | typing.SupportsIndex = 1,
     values: collections.abc.Sequence[PlannedValue],
+    item_tallies: collections.abc.Sequence[ItemTallyRequest] = (),
+    group_tallies: collections.abc.Sequence[PlannedValue] = (),
+    given: numpy.ndarray | None = None,
     tally_rules: Rules,
-    per_user: bool,
-    num_threads: typing.SupportsInt | typing.SupportsIndex,
-    isa: str,
-    progress: collections.abc.Callable[[int], typing.Any] | None,
-    items: Items | None,
-    item_tallies: collections.abc.Sequence[ItemTallyRequest],
-    given: numpy.ndarray | None,
-    histories: Histories | None,
-    history_rows: numpy.ndarray | None,
-    group_tallies: collections.abc.Sequence[PlannedValue],
-    base: Lists | None,
+    per_user: bool = False,
+    threads: typing.SupportsInt | typing.SupportsIndex = 1,
+    isa: str = "",
+    progress: collections.abc.Callable[[int], typing.Any] | None = None,
 ) -> Result:
     """
-    Compute all values in one pass.
+    Compute all values in one pass. The names are those of exactk::Request; see exactk/evaluate.hpp.
     """
 
 def geometric_terms(numbers: numpy.ndarray) -> numpy.typing.NDArray[numpy.float64]:
@@ -806,16 +784,17 @@ def join_hashes(first_parts: numpy.ndarray, next_part: numpy.ndarray) -> numpy.t
     """
 
 def judge_lists(
+    *,
     truth: Lists,
-    grades: numpy.ndarray | None,
+    grades: numpy.ndarray | None = None,
     predictions: Lists | Scores | SparseScores | Embeddings,
-    exclude: Lists | None,
+    exclude: Lists | None = None,
     value: PlannedValue,
-    first_user: typing.SupportsInt | typing.SupportsIndex,
+    first_user: typing.SupportsInt | typing.SupportsIndex = 0,
     user_count: typing.SupportsInt | typing.SupportsIndex,
-    num_threads: typing.SupportsInt | typing.SupportsIndex,
-    isa: str,
-    progress: collections.abc.Callable[[int], typing.Any] | None,
+    threads: typing.SupportsInt | typing.SupportsIndex = 1,
+    isa: str = "",
+    progress: collections.abc.Callable[[int], typing.Any] | None = None,
 ) -> tuple[
     numpy.typing.NDArray[numpy.int64],
     numpy.typing.NDArray[numpy.float64],
@@ -867,19 +846,20 @@ def padded_lengths(matrix: numpy.ndarray, argument: str) -> numpy.typing.NDArray
     """
 
 def paired_sums(
+    *,
     tables: list[numpy.ndarray],
     values: collections.abc.Sequence[PairedValue],
     pairs: collections.abc.Sequence[
         tuple[typing.SupportsInt | typing.SupportsIndex, typing.SupportsInt | typing.SupportsIndex]
     ],
-    weights: numpy.ndarray | None,
-    groups: numpy.ndarray | None,
-    group_count: typing.SupportsInt | typing.SupportsIndex,
-    clusters: numpy.ndarray | None,
-    cluster_count: typing.SupportsInt | typing.SupportsIndex,
-    num_threads: typing.SupportsInt | typing.SupportsIndex,
-    isa: str,
-    progress: collections.abc.Callable[[int], typing.Any] | None,
+    weights: numpy.ndarray | None = None,
+    groups: numpy.ndarray | None = None,
+    group_count: typing.SupportsInt | typing.SupportsIndex = 1,
+    clusters: numpy.ndarray | None = None,
+    cluster_count: typing.SupportsInt | typing.SupportsIndex = 1,
+    threads: typing.SupportsInt | typing.SupportsIndex = 1,
+    isa: str = "",
+    progress: collections.abc.Callable[[int], typing.Any] | None = None,
 ) -> PairedSums:
     """
     Sum over the users that two systems have in common.
@@ -924,16 +904,17 @@ def require_memory(
     """
 
 def resample_sums(
+    *,
     columns: list[numpy.ndarray],
     scales: collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex],
     keys: numpy.ndarray,
     units: numpy.ndarray,
     seed: typing.SupportsInt | typing.SupportsIndex,
-    first: typing.SupportsInt | typing.SupportsIndex,
+    first: typing.SupportsInt | typing.SupportsIndex = 0,
     count: typing.SupportsInt | typing.SupportsIndex,
-    num_threads: typing.SupportsInt | typing.SupportsIndex,
-    isa: str,
-    progress: collections.abc.Callable[[int], typing.Any] | None,
+    threads: typing.SupportsInt | typing.SupportsIndex = 1,
+    isa: str = "",
+    progress: collections.abc.Callable[[int], typing.Any] | None = None,
 ) -> tuple[numpy.typing.NDArray[numpy.int64], numpy.typing.NDArray[numpy.int64]]:
     """
     Return the sum of each column's integers, and the sums of shape (columns, count) in which each unit counts as often as it is drawn. A column's integers are its numbers times 2^scale, rounded; see exactk/resampling.hpp.
@@ -945,16 +926,17 @@ def run_starts(codes: numpy.ndarray, argument: str) -> numpy.typing.NDArray[nump
     """
 
 def sign_flip_sums(
+    *,
     columns: list[numpy.ndarray],
     scales: collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex],
     keys: numpy.ndarray,
     units: numpy.ndarray,
     seed: typing.SupportsInt | typing.SupportsIndex,
-    first: typing.SupportsInt | typing.SupportsIndex,
+    first: typing.SupportsInt | typing.SupportsIndex = 0,
     count: typing.SupportsInt | typing.SupportsIndex,
-    num_threads: typing.SupportsInt | typing.SupportsIndex,
-    isa: str,
-    progress: collections.abc.Callable[[int], typing.Any] | None,
+    threads: typing.SupportsInt | typing.SupportsIndex = 1,
+    isa: str = "",
+    progress: collections.abc.Callable[[int], typing.Any] | None = None,
 ) -> tuple[numpy.typing.NDArray[numpy.int64], numpy.typing.NDArray[numpy.int64]]:
     """
     Return the sum of each column's integers, and the sums of shape (columns, count) in which each unit has a random sign. A column's integers are its numbers times 2^scale, rounded; see exactk/resampling.hpp.
@@ -984,14 +966,15 @@ def text_rows(
     """
 
 def topk(
+    *,
     scores: Scores | SparseScores | Embeddings,
     k: typing.SupportsInt | typing.SupportsIndex,
-    exclude: Lists | None,
-    ties: str,
-    nan: str,
-    num_threads: typing.SupportsInt | typing.SupportsIndex,
-    isa: str,
-    progress: collections.abc.Callable[[int], typing.Any] | None,
+    exclude: Lists | None = None,
+    ties: str = "lowest_id",
+    nan: str = "raise",
+    threads: typing.SupportsInt | typing.SupportsIndex = 1,
+    isa: str = "",
+    progress: collections.abc.Callable[[int], typing.Any] | None = None,
 ) -> tuple[numpy.typing.NDArray[numpy.int64], numpy.typing.NDArray[numpy.float64] | None]:
     """
     Return the positions of the k best items per user, best first, as an array of shape (users, k) padded with -1. A position is a column of a matrix, an offset into the arrays of sparse scores, or a row of the item embeddings. For embeddings, also return the scores, padded with NaN; otherwise None.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from functools import lru_cache
 from itertools import count, cycle, islice
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any, TypeAlias, overload
 
 import numpy as np
@@ -36,11 +37,12 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from exactk._engine.paired_problem import PairedProblem
+    from exactk._engine.problem import BaseLists
     from exactk._engine.topk import BestIndices, TopKProblem
     from exactk._inputs.model.candidate_items import CandidateItems
     from exactk._inputs.model.scores import Predictions, Scored
     from exactk._plan.conventions import Convention
-    from exactk._plan.values import Value
+    from exactk._plan.values import TallyPlan, Value
     from exactk._report.paired_sums import PairedSums
 
     CoreScored: TypeAlias = _core.Scores | _core.SparseScores | _core.Embeddings
@@ -58,47 +60,48 @@ def core_view(predictions: Predictions, candidates: CandidateItems | None) -> Co
 
 def _evaluate(problem: Problem) -> Outcome:
     """Evaluate with the C++ core."""
-    _check_counted_users(problem)
+    if problem.weights is not None or problem.groups is not None:
+        _check_counted_users(problem)
     plan = as_plan(problem.values)
     given = [problem.given[value.identity] for value in plan if value.custom is not None] if plan.has_customs else []
-    base = _base_lists(problem)
     result = _core.evaluate(
-        problem.truth.core,
-        problem.truth.grades,
-        core_view(problem.predictions, problem.candidates),
-        None if problem.exclude is None else problem.exclude.core,
-        None if problem.weights is None else problem.weights.values,
-        None if problem.groups is None else problem.groups.values,
-        problem.group_count,
-        _planned_values(problem.values),
-        _tally_rules(problem.convention),
-        problem.per_user,
-        problem.num_threads,
-        requested_isa(),
-        problem.report_progress,
-        None if problem.items is None else problem.items.core,
-        [
-            _core.ItemTallyRequest(core_rules(tally.rules), tally.cutoffs, tally.has_short_lists)
-            for tally in problem.item_tallies
-        ],
-        np.concatenate(given).ravel() if given else None,
-        None if problem.histories is None else problem.histories.histories.core,
-        None if problem.histories is None else problem.histories.rows,
-        [value.core for value in problem.group_tallies],
-        base,
+        truth=problem.truth.core,
+        grades=problem.truth.grades,
+        predictions=core_view(problem.predictions, problem.candidates),
+        exclude=None if problem.exclude is None else problem.exclude.core,
+        items=None if problem.items is None else problem.items.core,
+        histories=None if problem.histories is None else problem.histories.histories.core,
+        history_rows=None if problem.histories is None else problem.histories.rows,
+        base=None if problem.base is None else _base_lists(problem.base, problem),
+        weights=None if problem.weights is None else problem.weights.values,
+        groups=None if problem.groups is None else problem.groups.values,
+        group_count=problem.group_count,
+        values=_values_with_given(plan) if given else plan.core,
+        item_tallies=list(map(_core_tally, problem.item_tallies)),
+        group_tallies=list(map(_core_value, problem.group_tallies)),
+        given=np.concatenate(given).ravel() if given else None,
+        tally_rules=_tally_rules(problem.convention),
+        per_user=problem.per_user,
+        threads=problem.num_threads,
+        isa=requested_isa(),
+        progress=problem.report_progress,
     )
     counts = _counts_of_tally(problem, result.tally)
-    item_counts = tuple(ItemCounts(*counts) for counts in result.item_tallies)
-    group_counts = tuple(GroupCounts(*counts) for counts in result.group_tallies)
+    item_counts = tuple(map(ItemCounts._make, result.item_tallies)) if problem.item_tallies else ()
+    group_counts = tuple(map(GroupCounts._make, result.group_tallies)) if problem.group_tallies else ()
     sums, group_sums = _sums_of_result(result.sums, problem)
     return Outcome(sums, counts, result.per_user, result.ratios, item_counts, group_counts, group_sums)
 
 
-def _planned_values(values: Sequence[Value]) -> list[_core.PlannedValue]:
+_core_value = attrgetter("core")
+
+
+def _core_tally(tally: TallyPlan) -> _core.ItemTallyRequest:
+    return _core.ItemTallyRequest(core_rules(tally.rules), tally.cutoffs, tally.has_short_lists)
+
+
+def _values_with_given(values: Sequence[Value]) -> list[_core.PlannedValue]:
     """Return the values for the core, which finds the numbers of custom ones by their row."""
-    values = as_plan(values)
-    if not values.has_customs:
-        return values.core
     rows = count()
     return [
         value.core
@@ -108,15 +111,13 @@ def _planned_values(values: Sequence[Value]) -> list[_core.PlannedValue]:
     ]
 
 
-def _base_lists(problem: Problem) -> _core.Lists | None:
+def _base_lists(base: BaseLists, problem: Problem) -> _core.Lists | None:
     """Return the base lists down to the last rank that a value reads, ranked by the core."""
-    base = problem.base
     readers = as_plan(problem.values).readers_of_base
-    if base is None or not readers:
+    if not readers:
         return None
     from exactk._engine.base_lists import most_items
     from exactk._inputs.base_messages import ARGUMENT, naming_base
-    from exactk._runtime.progress import ignore_progress
 
     predictions = base.predictions
     if isinstance(predictions, Rankings):
@@ -130,14 +131,13 @@ def _base_lists(problem: Problem) -> _core.Lists | None:
     rules = readers[0].rules  # by which all of them rank
     with naming_base():
         best, _ = _core.topk(
-            core_view(predictions, base.candidates),
-            max(1, min(depth, most_items(predictions))),
-            None if base.exclude is None else base.exclude.core,
-            rules["ties"],
-            rules["nan"],
-            problem.num_threads,
-            requested_isa(),
-            ignore_progress,
+            scores=core_view(predictions, base.candidates),
+            k=max(1, min(depth, most_items(predictions))),
+            exclude=None if base.exclude is None else base.exclude.core,
+            ties=rules["ties"],
+            nan=rules["nan"],
+            threads=problem.num_threads,
+            isa=requested_isa(),
         )
     is_item = best >= 0
     indptr = np.concatenate([np.zeros(1, np.int64), np.cumsum(is_item.sum(axis=1), dtype=np.int64)])
@@ -181,7 +181,7 @@ def _check_counted_users(problem: Problem) -> None:
 def _sums_of_result(sums: _core.Sums, problem: Problem) -> tuple[list[Sums], SumTable | None]:
     """Return the sums of each value over all users, and those of each group."""
     if problem.groups is None:
-        return _list_sums(sums), None
+        return list(map(Sums._make, sums.rows)), None
     parts = []
     for value in range(len(problem.values)):
         users, undefined, *digits, scales = sums.columns(value)
@@ -190,23 +190,6 @@ def _sums_of_result(sums: _core.Sums, problem: Problem) -> tuple[list[Sums], Sum
     table = SumTable.of_parts(parts, problem.group_count)
     (totals,) = table.total().sums()
     return list(totals), table
-
-
-def _list_sums(sums: _core.Sums) -> list[Sums]:
-    """Return the sums, one object each."""
-    return list(
-        map(
-            Sums,
-            sums.users,
-            sums.undefined,
-            sums.total,
-            sums.total_scale,
-            sums.squares,
-            sums.squares_scale,
-            sums.weight,
-            sums.weight_scale,
-        )
-    )
 
 
 def _counts_of_tally(problem: Problem, tally: _core.Tally) -> Counts:
@@ -219,8 +202,9 @@ def _counts_of_tally(problem: Problem, tally: _core.Tally) -> Counts:
         foreign, unseen = tally.foreign_recommended, tally.unseen_recommended if problem.knows_train else None
     if not isinstance(problem.predictions, Rankings):
         ties = tuple(map(TieCounts, tally.tie_dependent, tally.tie_spread))
-    undefined = tuple(tally.undefined) if any(tally.undefined) else None
-    return Counts(len(problem.truth), *tally.counts, candidates, None, 0, foreign, unseen, ties, undefined)
+    undefined = tuple(tally.undefined)
+    last = undefined if any(undefined) else None
+    return Counts(len(problem.truth), *tally.counts, candidates, None, 0, foreign, unseen, ties, last)
 
 
 _FEW_ITEMS = 1000  # in less time than it takes to read the environment
@@ -252,16 +236,16 @@ def _judge_lists(problem: Problem, users: range) -> JudgedCells:
     """Judge lists with the C++ core."""
     return JudgedCells(
         *_core.judge_lists(
-            problem.truth.core,
-            problem.truth.grades,
-            core_view(problem.predictions, problem.candidates),
-            None if problem.exclude is None else problem.exclude.core,
-            problem.values[0].core,
-            users.start,
-            len(users),
-            problem.num_threads,
-            requested_isa(),
-            problem.report_progress,
+            truth=problem.truth.core,
+            grades=problem.truth.grades,
+            predictions=core_view(problem.predictions, problem.candidates),
+            exclude=None if problem.exclude is None else problem.exclude.core,
+            value=problem.values[0].core,
+            first_user=users.start,
+            user_count=len(users),
+            threads=problem.num_threads,
+            isa=requested_isa(),
+            progress=problem.report_progress,
         )
     )
 
@@ -273,14 +257,14 @@ core_engine = Engine(_evaluate, _truth_digest, _judge_lists)
 def core_ranker(problem: TopKProblem) -> BestIndices:
     """Rank with the C++ core."""
     return _core.topk(
-        core_view(problem.scores, problem.candidates),
-        problem.k,
-        None if problem.exclude is None else problem.exclude.core,
-        problem.ties,
-        problem.nan,
-        problem.num_threads,
-        requested_isa(),
-        problem.report_progress,
+        scores=core_view(problem.scores, problem.candidates),
+        k=problem.k,
+        exclude=None if problem.exclude is None else problem.exclude.core,
+        ties=problem.ties,
+        nan=problem.nan,
+        threads=problem.num_threads,
+        isa=requested_isa(),
+        progress=problem.report_progress,
     )
 
 
@@ -290,17 +274,16 @@ def _core_paired_sums(problem: PairedProblem) -> list[list[list[PairedSums]]]:
     from exactk._report.paired_sums import PairedSums
 
     sums = _core.paired_sums(
-        list(problem.tables),
-        [_core.PairedValue(*value) for value in problem.values],
-        problem.pairs,
-        problem.weights,
-        problem.groups,
-        problem.group_count,
-        problem.clusters,
-        problem.cluster_count,
-        problem.num_threads,
-        requested_isa(),
-        None,
+        tables=list(problem.tables),
+        values=[_core.PairedValue(*value) for value in problem.values],
+        pairs=problem.pairs,
+        weights=problem.weights,
+        groups=problem.groups,
+        group_count=problem.group_count,
+        clusters=problem.clusters,
+        cluster_count=problem.cluster_count,
+        threads=problem.num_threads,
+        isa=requested_isa(),
     )
     counts = zip(
         *(

@@ -298,10 +298,19 @@ class Columns:
         draws: Draws,
         execution: Execution,
     ) -> tuple[Integers, Integers]:
-        numbers_and_users = self.numbers, self.scales, keys, users
-        *how, add_finished = execution
-        sums = resample(*numbers_and_users, draws.seed, draws.first, draws.count, *how)
-        add_finished(draws.count)
+        sums = resample(
+            columns=self.numbers,
+            scales=self.scales,
+            keys=keys,
+            units=users,
+            seed=draws.seed,
+            first=draws.first,
+            count=draws.count,
+            threads=execution.num_threads,
+            isa=execution.isa,
+            progress=execution.report_finished,
+        )
+        execution.add_finished(draws.count)
         return sums
 
 

@@ -89,7 +89,13 @@ class ItemFeatures:
         """The features in the core's form."""
         vectors = None if self.vectors is None else self.vectors.reshape(-1)
         return _core.ItemFeatures(
-            self.width, self.is_missing, vectors, self.indptr, self.columns, self.weights, self.item_columns
+            width=self.width,
+            is_missing=self.is_missing,
+            vectors=vectors,
+            indptr=self.indptr,
+            columns=self.columns,
+            weights=self.weights,
+            item_columns=self.item_columns,
         )
 
     def to_plain(self) -> dict[str, Any]:
@@ -232,14 +238,14 @@ class CanonicalItems:
     def core(self) -> _core.Items:
         """The catalogue in the core's form."""
         return _core.Items(
-            self.ids,
-            self.users,
-            self.interactions,
-            self.train_users,
-            not self.is_catalogue_given,
-            self.item_values,
-            self.group_codes,
-            len(self.group_labels),
+            ids=self.ids,
+            users=self.users,
+            interactions=self.interactions,
+            train_users=self.train_users,
+            is_train=not self.is_catalogue_given,
+            values=self.item_values,
+            groups=self.group_codes,
+            group_count=len(self.group_labels),
             features=None if self.features is None else self.features.core,
         )
 

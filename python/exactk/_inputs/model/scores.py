@@ -509,15 +509,16 @@ class CanonicalEmbeddings:
     def core_for(self, candidates: CandidateItems | None) -> _core.Embeddings:
         """Return the core's view, restricted to these items."""
         return _core.Embeddings(
-            self.user_vectors,
-            self.item_vectors,
-            self.item_bias,
-            self.similarity,
-            self.has_float32_scores,
-            self.min_score,
-            None if candidates is None else candidates.core,
-            self.present,
-            *self.arguments,
+            users=self.user_vectors,
+            items=self.item_vectors,
+            item_bias=self.item_bias,
+            similarity=self.similarity,
+            float32_scores=self.has_float32_scores,
+            min_score=self.min_score,
+            candidates=None if candidates is None else candidates.core,
+            present=self.present,
+            users_argument=self.arguments[0],
+            items_argument=self.arguments[1],
         )
 
     def for_users(self, users: Snapshot, positions: NDArray[np.int64]) -> Self:
