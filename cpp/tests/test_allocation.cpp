@@ -111,15 +111,10 @@ TEST_CASE("F24: a failed allocation ends the evaluation or is done without") {
   }
   const std::vector<PlannedValue> values = {value("ndcg", 5), value("dcg", 5)};
   Request request{.truth = truth.view(),
-                  .grades = {},
                   .predictions = predictions.view(),
-                  .exclude = {},
-                  .weights = {},
                   .groups = groups,
                   .group_count = 2,
-                  .values = values,
-                  .tally_rules = {},
-                  .per_user = {}};
+                  .values = values};
   const Result expected = evaluate(request);
   fail_at_each_allocation(
       request, [&] { return evaluate(request); },
@@ -147,7 +142,6 @@ TEST_CASE("F24: a failed allocation ends the summing of pairs or is done without
                         .users = 60,
                         .values = values,
                         .pairs = pairs,
-                        .weights = {},
                         .groups = clusters,
                         .group_count = 3,
                         .clusters = clusters,
@@ -184,15 +178,7 @@ TEST_CASE("F24: an allocation fails while a fault is reported") {
   const OwnedLists truth = pairs_of_items(1);
   const OwnedLists repeated = pairs_of_items(0);
   const std::vector<PlannedValue> values = {value("precision", 5)};
-  Request request{.truth = truth.view(),
-                  .grades = {},
-                  .predictions = repeated.view(),
-                  .exclude = {},
-                  .weights = {},
-                  .groups = {},
-                  .values = values,
-                  .tally_rules = {},
-                  .per_user = {}};
+  Request request{.truth = truth.view(), .predictions = repeated.view(), .values = values};
   const auto is_refused = [&] {
     try {
       static_cast<void>(evaluate(request));
@@ -223,7 +209,6 @@ TEST_CASE("F24: a failed allocation ends one search for the best items, and no o
           Embeddings{
               .users = users, .items = vectors, .width = 3, .similarity = Similarity::cosine},
       .k = 2,
-      .exclude = {},
       .positions = positions,
       .best_scores = scores};
   topk(request);

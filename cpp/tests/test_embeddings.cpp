@@ -31,7 +31,6 @@ Best best_of(const Embeddings& embeddings, const Question& question = {}, int th
   std::vector<double> scores(size);
   TopKRequest request{.scores = embeddings,
                       .k = question.k,
-                      .exclude = {},
                       .ties = question.ties,
                       .positions = best.items,
                       .best_scores = scores,
@@ -66,11 +65,7 @@ Values values_of(const Embeddings& embeddings, const Question& question = {}, in
   Values values;
   values.per_user.resize(rows.size() * planned.size());
   Request request{.truth = truth.view(),
-                  .grades = {},
                   .predictions = embeddings,
-                  .exclude = {},
-                  .weights = {},
-                  .groups = {},
                   .values = planned,
                   .tally_rules = rules,
                   .per_user = values.per_user,

@@ -63,13 +63,8 @@ void check_offsets_beyond_32_bits() {
   std::vector<double> per_user(10);
   for (const int threads : {1, 2}) {
     const Result result = evaluate({.truth = truth.view(),
-                                    .grades = {},
                                     .predictions = predictions,
-                                    .exclude = {},
-                                    .weights = {},
-                                    .groups = {},
                                     .values = values,
-                                    .tally_rules = {},
                                     .per_user = per_user,
                                     .threads = threads});
     CHECK(per_user == std::vector<double>{1, 0, 0.5, 0.5, 0.5, 3, 0, 3, 2, 3});

@@ -13,17 +13,10 @@ struct Tallies {
 
 Result count(const Input& input, const Tallies& tallies, const Items& items, int threads = 1) {
   return evaluate({.truth = input.truth.view(),
-                   .grades = {},
                    .predictions = input.predictions.view(),
-                   .exclude = std::nullopt,
                    .items = items,
-                   .weights = std::nullopt,
-                   .groups = {},
-                   .values = {},
                    .item_tallies = tallies.of_items,
                    .group_tallies = tallies.of_groups,
-                   .tally_rules = {},
-                   .per_user = {},
                    .threads = threads,
                    .isa = isa_of("")});
 }

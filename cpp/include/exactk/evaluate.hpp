@@ -38,23 +38,24 @@ using Predictions = std::variant<Lists, ScoreMatrix, SparseScores, Embeddings>;
 
 struct Request {
   Lists truth;
-  std::span<const double> grades;  // parallel to truth.items; empty: every grade is 1
+  std::span<const double> grades = {};  // parallel to truth.items; empty: every grade is 1
   Predictions predictions;
-  std::optional<Lists> exclude;
+  std::optional<Lists> exclude = {};
   std::optional<Items> items = {};          // for metrics that read the items of the list
   std::optional<Histories> histories = {};  // for metrics that read what users have in train
   std::optional<Lists> base = {};  // of other predictions, for metrics that compare lists with them
-  std::optional<std::span<const double>> weights;  // one per user; nullopt: every weight is 1
-  std::span<const Offset> groups;  // the group of each user, in [0, group_count); empty: group 0
+  std::optional<std::span<const double>> weights = {};  // one per user; nullopt: every weight is 1
+  // The group of each user, in [0, group_count); empty: group 0.
+  std::span<const Offset> groups = {};
   Count group_count = 1;
-  std::span<const PlannedValue> values;
+  std::span<const PlannedValue> values = {};
   std::span<const ItemTallyRequest> item_tallies = {};
   // For metrics of groups of items: each at the last of its cutoffs.
   std::span<const PlannedValue> group_tallies = {};
   // Given values x 2 x users: numerators and denominators, of users whom the convention computes.
   std::span<const double> given = {};
-  Rules tally_rules;           // rules by which the tally calls an item relevant
-  std::span<double> per_user;  // values x users, one row per value; empty: not kept
+  Rules tally_rules = {};           // rules by which the tally calls an item relevant
+  std::span<double> per_user = {};  // values x users, one row per value; empty: not kept
   // Micro values x 2 x users: numerators and denominators, NaN for users who are left out of the
   // sums. Empty: not kept.
   std::span<double> ratios = {};

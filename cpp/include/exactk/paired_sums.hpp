@@ -41,11 +41,12 @@ struct PairedRequest {
   Count users = 0;
   std::span<const PairedValue> values;
   std::span<const SystemPair> pairs;
-  std::optional<std::span<const double>> weights;  // one per user; nullopt: every weight is 1
-  std::span<const Offset> groups;  // the group of each user, in [0, group_count); empty: group 0
+  std::optional<std::span<const double>> weights = {};  // one per user; nullopt: every weight is 1
+  // The group of each user, in [0, group_count); empty: group 0.
+  std::span<const Offset> groups = {};
   Count group_count = 1;
   // The cluster of each user, in [0, cluster_count); nullopt: each user is one.
-  std::optional<std::span<const Offset>> clusters;
+  std::optional<std::span<const Offset>> clusters = {};
   Count cluster_count = 1;
   int threads = 1;
   Isa isa = Isa::scalar;

@@ -23,7 +23,7 @@ using AnyScores = std::variant<ScoreMatrix, SparseScores, Embeddings>;
 struct TopKRequest {
   AnyScores scores;
   Count k = 0;
-  std::optional<Lists> exclude;
+  std::optional<Lists> exclude = {};
   Ties ties = Ties::lowest_id;
   NanScores nan = NanScores::raise;
   // users x k: positions of the best items, best first, padded with -1. A position is a column of a
