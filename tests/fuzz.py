@@ -31,7 +31,6 @@ from exactk._engine.topk import TopKProblem
 from exactk._inputs.model.candidate_items import CandidateItems
 from exactk._inputs.model.rows import Rows
 from exactk._inputs.model.scores import SIMILARITIES
-from exactk._runtime.progress import ignore_progress
 from exactk.reference.ranking import reference_ranker
 from strategies import LAYOUTS, SCORE_DTYPES, Evaluation, parameter_of, with_layout
 from test_reference import assert_same
@@ -747,7 +746,7 @@ def _check_topk(case: Case, scores: CoreScored, exclude: _core.Lists | None) -> 
             return
         assert not isinstance(predictions, exactk.Rankings)
         excluded = None if case.exclude is None else exactk.Exclusions.from_rows(case.exclude.rows())
-        problem = TopKProblem(predictions, k, excluded, candidates, ties, nan, 1, ignore_progress)
+        problem = TopKProblem(predictions, k, excluded, candidates, ties, nan, 1)
         assert found == as_bits(reference_ranker(problem))
 
 

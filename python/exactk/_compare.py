@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from exactk._engine.comparisons import Engines, compare_kept_reports, compare_systems
-from exactk._engine.core import core_engine, core_paired_engine
+from exactk._engine.core import core_engine
 from exactk._engine.differing_users import warn_of_reports_of_different_users
 from exactk._engine.options import CompareReportsOptions, Options
+from exactk._engine.paired_problem import core_paired_engine
 from exactk._evaluate import takes_options, with_defaults
 from exactk._inputs.paths import FilesOfSystems
 from exactk._plan.metric_strings import DEFAULT_METRICS

@@ -33,7 +33,7 @@ from exactk._plan.fields import FIELDS, field_name
 from exactk._plan.metric_strings import plan, warn_of_unused_fields
 from exactk._runtime.errors import ExactkError, input_error, type_error, warn
 from exactk._runtime.faults import Option, plural
-from exactk._runtime.progress import Progress, ignore_progress
+from exactk._runtime.progress import Progress
 from exactk._runtime.threads import resolve_threads
 
 if TYPE_CHECKING:
@@ -325,7 +325,6 @@ def ranked_rows(
         convention.ties,
         convention.nan,
         encoding.threads,
-        ignore_progress,
     )
     with name_rows_and_keys(inputs):
         indices, _ = ranker(problem)

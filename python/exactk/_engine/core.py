@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from itertools import count, cycle, islice
+from itertools import count
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, TypeAlias, overload
 
 import numpy as np
 
 from exactk import _core
-from exactk._engine.paired_problem import PairedEngine
 from exactk._engine.problem import (
     Engine,
     GroupCounts,
@@ -36,14 +35,12 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from exactk._engine.paired_problem import PairedProblem
     from exactk._engine.problem import BaseLists
     from exactk._engine.topk import BestIndices, TopKProblem
     from exactk._inputs.model.candidate_items import CandidateItems
     from exactk._inputs.model.scores import Predictions, Scored
     from exactk._plan.conventions import Convention
     from exactk._plan.values import TallyPlan, Value
-    from exactk._report.paired_sums import PairedSums
 
     CoreScored: TypeAlias = _core.Scores | _core.SparseScores | _core.Embeddings
     CorePredictions: TypeAlias = _core.Lists | CoreScored
@@ -266,54 +263,3 @@ def core_ranker(problem: TopKProblem) -> BestIndices:
         isa=requested_isa(),
         progress=problem.report_progress,
     )
-
-
-def _core_paired_sums(problem: PairedProblem) -> list[list[list[PairedSums]]]:
-    """Sum over pairs of systems with the C++ core."""
-    from exactk._inference.moments import Moments
-    from exactk._report.paired_sums import PairedSums
-
-    sums = _core.paired_sums(
-        tables=list(problem.tables),
-        values=[_core.PairedValue(*value) for value in problem.values],
-        pairs=problem.pairs,
-        weights=problem.weights,
-        groups=problem.groups,
-        group_count=problem.group_count,
-        clusters=problem.clusters,
-        cluster_count=problem.cluster_count,
-        threads=problem.num_threads,
-        isa=requested_isa(),
-    )
-    counts = zip(
-        *(
-            one.ravel().tolist()
-            for one in (sums.users, sums.only_system, sums.only_baseline, sums.wins, sums.losses, sums.units)
-        ),
-        strict=True,
-    )
-    scales = cycle(zip(sums.sums_scale, sums.products_scale, strict=True))
-    rows = iter(
-        [
-            PairedSums(
-                users,
-                only_system,
-                only_baseline,
-                wins,
-                losses,
-                Moments(units, columns, sums_scale, products, products_scale),
-            )
-            for (users, only_system, only_baseline, wins, losses, units), columns, products, (
-                sums_scale,
-                products_scale,
-            ) in zip(counts, sums.sums, sums.products, scales, strict=False)
-        ]
-    )
-    return [[list(islice(rows, len(problem.values))) for _ in problem.pairs] for _ in range(problem.group_count)]
-
-
-def _core_logarithms(numbers: NDArray[np.float64]) -> NDArray[np.float64]:
-    return _core.geometric_terms(np.ascontiguousarray(numbers))
-
-
-core_paired_engine = PairedEngine(_core_paired_sums, _core_logarithms)

@@ -13,7 +13,6 @@ from exactk._engine.problem import with_ranking
 from exactk._inputs.model.lists import Rankings
 from exactk._plan.fields import fields_of
 from exactk._runtime.errors import input_error, type_error
-from exactk._runtime.progress import ignore_progress
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -63,7 +62,7 @@ def _judging_problem(problem: Problem, value: Value) -> Problem:
     return with_ranking(
         problem._replace(
             values=(judged,), weights=None, groups=None, group_count=1, per_user=False,
-            report_progress=ignore_progress,
+            report_progress=None,
         )
     )  # fmt: skip
 

@@ -34,7 +34,6 @@ from exactk._plan.values import Plan, as_plan
 from exactk._report.report import Report
 from exactk._report.state import Catalogue
 from exactk._runtime.errors import each_warning_once
-from exactk._runtime.progress import Progress, ignore_progress
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -59,6 +58,7 @@ if TYPE_CHECKING:
     from exactk._plan.conventions import Convention
     from exactk._plan.values import TallyPlan, Value
     from exactk._report.counts import Counts
+    from exactk._runtime.progress import Progress
 
 
 class Evaluation(NamedTuple):
@@ -247,7 +247,7 @@ class Evaluation(NamedTuple):
         groups: RowValues | None = None,
         group_count: int = 1,
         per_user: bool = False,
-        report_progress: Callable[[int], object] = ignore_progress,
+        report_progress: Callable[[int], object] | None = None,
         item_tallies: tuple[TallyPlan, ...] = (),
         group_tallies: tuple[Value, ...] = (),
     ) -> Problem:

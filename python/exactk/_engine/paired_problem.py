@@ -1,17 +1,22 @@
-"""The interface of the engines for pairs of systems: their users' values, and the exact sums over each pair."""
+"""The engines for pairs of systems: their users' values, the exact sums over each pair, and the C++ engine."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import cycle, islice
 from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from exactk import _core
+from exactk._inference.moments import Moments
+from exactk._report.paired_sums import PairedSums
+from exactk._runtime.threads import requested_isa
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    import numpy as np
     from numpy.typing import NDArray
-
-    from exactk._report.paired_sums import PairedSums
 
 
 class PairedValue(NamedTuple):
@@ -44,3 +49,51 @@ class PairedEngine(NamedTuple):
 
     sums: Callable[[PairedProblem], list[list[list[PairedSums]]]]  # by group, pair and value
     logarithms: Callable[[NDArray[np.float64]], NDArray[np.float64]]
+
+
+def _core_paired_sums(problem: PairedProblem) -> list[list[list[PairedSums]]]:
+    """Sum over pairs of systems with the C++ core."""
+    sums = _core.paired_sums(
+        tables=list(problem.tables),
+        values=[_core.PairedValue(*value) for value in problem.values],
+        pairs=problem.pairs,
+        weights=problem.weights,
+        groups=problem.groups,
+        group_count=problem.group_count,
+        clusters=problem.clusters,
+        cluster_count=problem.cluster_count,
+        threads=problem.num_threads,
+        isa=requested_isa(),
+    )
+    counts = zip(
+        *(
+            one.ravel().tolist()
+            for one in (sums.users, sums.only_system, sums.only_baseline, sums.wins, sums.losses, sums.units)
+        ),
+        strict=True,
+    )
+    scales = cycle(zip(sums.sums_scale, sums.products_scale, strict=True))
+    rows = iter(
+        [
+            PairedSums(
+                users,
+                only_system,
+                only_baseline,
+                wins,
+                losses,
+                Moments(units, columns, sums_scale, products, products_scale),
+            )
+            for (users, only_system, only_baseline, wins, losses, units), columns, products, (
+                sums_scale,
+                products_scale,
+            ) in zip(counts, sums.sums, sums.products, scales, strict=False)
+        ]
+    )
+    return [[list(islice(rows, len(problem.values))) for _ in problem.pairs] for _ in range(problem.group_count)]
+
+
+def _core_logarithms(numbers: NDArray[np.float64]) -> NDArray[np.float64]:
+    return _core.geometric_terms(np.ascontiguousarray(numbers))
+
+
+core_paired_engine = PairedEngine(_core_paired_sums, _core_logarithms)

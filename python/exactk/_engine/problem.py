@@ -16,7 +16,6 @@ from exactk._report.counts import TieCounts
 from exactk._report.sums import SumTable
 from exactk._runtime.errors import input_error
 from exactk._runtime.faults import Option
-from exactk._runtime.progress import ignore_progress
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -70,7 +69,7 @@ class Problem(NamedTuple):
     convention: Convention
     per_user: bool
     num_threads: int
-    report_progress: Callable[[int], object]  # called often, with the number of finished users
+    report_progress: Callable[[int], object] | None  # called often, with the number of finished users
     items: CanonicalItems | None = None  # for metrics that read them
     item_tallies: tuple[TallyPlan, ...] = ()
     group_tallies: tuple[Value, ...] = ()  # each at its last cutoff
@@ -91,7 +90,7 @@ class Problem(NamedTuple):
     ) -> Problem:
         """Return an evaluation of nothing but the truth and predictions."""
         return cls(
-            truth, predictions, None, None, None, None, 1, as_plan(values), convention, per_user, num_threads, ignore_progress
+            truth, predictions, None, None, None, None, 1, as_plan(values), convention, per_user, num_threads, None
         )  # fmt: skip
 
     @property
@@ -309,13 +308,13 @@ def _ranked(predictions: Predictions, ranking: Ranking) -> Predictions:
 
 def _part(problem: Problem, ranking: Ranking, indices: list[int], number: int, count: int) -> Problem:
     """Return the problem for the values and tallies of one ranking, as one of several parts of the progress."""
-    users = len(problem.truth)
+    users, report = len(problem.truth), problem.report_progress
     values, item_tallies, group_tallies = _by_kind(problem, indices)
     return _with_ranked(problem, ranking)._replace(
         values=tuple(problem.values[index] for index in values),
         item_tallies=tuple(problem.item_tallies[index] for index in item_tallies),
         group_tallies=tuple(problem.group_tallies[index] for index in group_tallies),
-        report_progress=lambda done: problem.report_progress((number * users + done) // count),
+        report_progress=None if report is None else lambda done: report((number * users + done) // count),
     )
 
 

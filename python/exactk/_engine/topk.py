@@ -52,7 +52,7 @@ class TopKProblem(NamedTuple):
     ties: str
     nan: str
     num_threads: int
-    report_progress: Callable[[int], object]  # to be called often, with the number of users done
+    report_progress: Callable[[int], object] | None = None  # to be called often, with the number of users done
 
 
 BestIndices: TypeAlias = (

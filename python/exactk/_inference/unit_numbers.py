@@ -249,8 +249,8 @@ class Execution(NamedTuple):
 
     num_threads: int
     isa: str
-    report_finished: Callable[[int], object]  # with the number of those of the current call
-    add_finished: Callable[[int], object]  # with the number of those of the call that has ended
+    report_finished: Callable[[int], object] | None = None  # with the number of those of the current call
+    add_finished: Callable[[int], object] | None = None  # with the number of those of the call that has ended
 
 
 @dataclass(frozen=True)
@@ -310,7 +310,8 @@ class Columns:
             isa=execution.isa,
             progress=execution.report_finished,
         )
-        execution.add_finished(draws.count)
+        if execution.add_finished is not None:
+            execution.add_finished(draws.count)
         return sums
 
 

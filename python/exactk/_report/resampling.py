@@ -18,7 +18,7 @@ from exactk._report.kept_numbers import KeptNumbers
 from exactk._report.paired_sums import Resampled, square_of_size
 from exactk._runtime.errors import input_error
 from exactk._runtime.faults import Option, plural
-from exactk._runtime.progress import Progress, ignore_progress
+from exactk._runtime.progress import Progress
 from exactk._runtime.threads import requested_isa, resolve_threads
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ def resample(
     pairs, exponents = zip(
         *(numbers.of_pair(compared[i], square, units) for i, square in zip(tested, squares, strict=True)), strict=True
     )
-    execution = Execution(resolve_threads(calls.num_threads), requested_isa(), ignore_progress, ignore_progress)
+    execution = Execution(resolve_threads(calls.num_threads), requested_isa())
     tests: list[FlipTest | None] = [None] * len(pairs)
     intervals: list[BootstrapIntervals | None] = [None] * len(pairs)
     if options.test == "permutation":

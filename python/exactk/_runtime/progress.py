@@ -115,9 +115,5 @@ def _notebook_callback(display: Callable[[object], DisplayHandle], counted: str)
     return show
 
 
-def ignore_progress(_finished: int) -> None:
-    """Ignore the progress."""
-
-
 def _draw_nothing(_done: int, _total: int | None) -> None:
     """Draw nothing."""

@@ -6,8 +6,8 @@ import logging
 from functools import reduce
 from typing import TYPE_CHECKING
 
-from exactk._engine.core import core_paired_engine
 from exactk._engine.findings import plus
+from exactk._engine.paired_problem import core_paired_engine
 from exactk._engine.pairs import Pairing
 from exactk._engine.warnings import Evaluated, warn_of
 from exactk._report.comparison_state import ComparisonState

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from exactk._engine.comparisons import check_test
-from exactk._engine.core import core_engine, core_paired_engine
+from exactk._engine.core import core_engine
 from exactk._engine.metric_inputs import check_base_is_not_read
+from exactk._engine.paired_problem import core_paired_engine
 from exactk._engine.pairs import Pairing
 from exactk._engine.pipeline import Call, align_systems, find_in_truth, prepare_call
 from exactk._engine.systems import ONE_SYSTEM, SEVERAL_SYSTEMS, in_system

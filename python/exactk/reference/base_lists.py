@@ -12,7 +12,6 @@ from exactk._engine.topk import TopKProblem
 from exactk._inputs.base_messages import ARGUMENT, naming_base
 from exactk._inputs.model.lists import Rankings
 from exactk._runtime.errors import input_error
-from exactk._runtime.progress import ignore_progress
 from exactk.reference.ranking import check_repeats, reference_ranker, scored_row
 
 if TYPE_CHECKING:
@@ -63,9 +62,7 @@ def check_base_scores(problem: Problem) -> None:
     ties = rules["ties"]
     with naming_base():
         reference_ranker(
-            TopKProblem(
-                problem.base.predictions, depth, base.exclude, base.candidates, ties, rules["nan"], 1, ignore_progress
-            )
+            TopKProblem(problem.base.predictions, depth, base.exclude, base.candidates, ties, rules["nan"], 1)
         )
 
 

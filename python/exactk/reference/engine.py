@@ -102,7 +102,8 @@ def _ratios_by_value(problem: Problem, users: JudgedUsers) -> list[list[Ratio | 
     for user in range(len(users)):
         for row, value in zip(ratios, problem.values, strict=True):
             row.append(_ratio_of_user(users, user, value))
-        problem.report_progress(user + 1)
+        if problem.report_progress is not None:
+            problem.report_progress(user + 1)
     return ratios
 
 

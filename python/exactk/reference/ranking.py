@@ -161,7 +161,8 @@ def reference_ranker(problem: TopKProblem) -> BestIndices:
         firsts = np.cumsum([0, *map(len, groups)])[:-1]
         if any(len(group) > 1 and first < problem.k for group, first in zip(groups, firsts, strict=True)):
             tied.append(user)
-        problem.report_progress(user + 1)
+        if problem.report_progress is not None:
+            problem.report_progress(user + 1)
     if tied:
         raise input_error("scores", "no tie among the best items (ties='raise')", "a tie", row=tied[0], count=len(tied))
     return indices, best_scores
