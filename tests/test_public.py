@@ -114,21 +114,30 @@ def test_type_checkers_know_the_names_that_are_loaded() -> None:
     assert declared == {name: f"exactk.{module}" for name, module in exactk._MODULE_OF.items()}
 
 
-def test_names_are_loaded_when_they_are_used() -> None:
-    """Of its modules, the count of what an import loads; time would depend on the machine."""
-    program = """
-import sys
-def own():
-    return sorted(name for name in sys.modules if name.startswith("exactk"))
-import exactk
-print(len(own()))
-exec("from exactk import *", names := {})
-assert {*exactk.__all__} <= {*names}
-"""
+def modules_after(*lines: str) -> int:
+    """Return how many of the package's modules a new process has loaded once it has run these lines.
+
+    Time would depend on the machine.
+    """
+    count = "print(sum(name.partition('.')[0] == 'exactk' for name in sys.modules))"
+    program = "\n".join(["import sys, exactk", *lines, count])
     result = subprocess.run([sys.executable, "-c", program], check=True, capture_output=True, text=True)  # noqa: S603 - ours
-    assert int(result.stdout) <= 15
+    return int(result.stdout)
+
+
+def test_names_are_loaded_when_they_are_used() -> None:
+    assert modules_after() <= 15
+    modules_after("exec('from exactk import *', names := {})", "assert {*exactk.__all__} <= {*names}")
     with pytest.raises(AttributeError, match="no attribute 'evalute'; did you mean 'evaluate'"):
         exactk.evalute  # type: ignore[attr-defined]  # noqa: B018 - the error
+
+
+def test_a_first_call_loads_what_it_needs() -> None:
+    assert modules_after("exactk.evaluate([[1, 4], [2]], [[3, 1], [2, 5]], ['ndcg@2', 'recall@2'])") <= 40
+    truth = "truth = pd.DataFrame({'user': ['ann', 'bob'], 'item': ['film', 'song']})"
+    predictions = "predictions = truth.assign(score=[0.5, 0.25])[::-1]"
+    call = "exactk.evaluate(truth, predictions, ['ndcg@1', 'recall@1'])"
+    assert modules_after("import pandas as pd", truth, predictions, call) <= 90
 
 
 def test_f60_every_public_class_that_can_be_pickled_has_an_instance_here() -> None:

@@ -18,6 +18,7 @@ from exactk._engine.metric_inputs import (
     check_item_groups,
     check_truth_is_not_read,
 )
+from exactk._engine.short_ways import small_inputs
 from exactk._engine.systems import ONE_SYSTEM
 from exactk._engine.warnings import Evaluated, warn_of
 from exactk._inputs.alignment import without_truth
@@ -25,7 +26,6 @@ from exactk._inputs.keys.vocabulary import KIND_HINT, Snapshot, Vocabulary, voca
 from exactk._inputs.long_format import Encoding
 from exactk._inputs.paths import open_path
 from exactk._inputs.registry import BLOCKS, as_candidate_items, classify
-from exactk._inputs.small_inputs import small_inputs
 from exactk._inputs.values_by_user import Groups, Weights
 from exactk._plan.conventions import with_complete_hint
 from exactk._report.state import check_label_types, check_same_plan
