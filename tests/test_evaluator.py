@@ -264,7 +264,7 @@ def test_an_update_that_fails_adds_nothing(case: str) -> None:
     assert evaluator.compute().state == exactk.evaluate(truth, lists, METRICS).state
 
 
-@pytest.mark.parametrize("method", ["evaluate_system", "begin_pairs", "add_to_pairs", "end_pairs"])
+@pytest.mark.parametrize("method", ["evaluate_chunk", "evaluate_all", "_begin_pairs", "_add_to_pairs"])
 def test_an_interrupted_update_adds_nothing(method: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """As by Ctrl-C in a notebook, before the block is added to the sums or after."""
     evaluator = filled()

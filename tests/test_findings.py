@@ -64,7 +64,7 @@ COLUMNS = st.builds(
 FINDINGS = st.builds(
     Findings,
     st.dictionaries(st.sampled_from("abc"), records(SystemFindings)),
-    st.builds(Coverage, NUMBERS, NUMBERS, IN_ALL),
+    st.builds(Coverage, NUMBERS, NUMBERS, IN_ALL, IN_ALL),
     records(ItemUse),
     st.builds(Ratings, TEXTS, FLOATS, FLOATS) | st.just(Ratings()),
     COLUMNS | st.just(TruthColumns()),

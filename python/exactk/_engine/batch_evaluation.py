@@ -5,13 +5,13 @@ from __future__ import annotations
 from contextlib import closing
 from dataclasses import replace
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
 from exactk._engine.base_arguments import base_in_shared_vocabularies
 from exactk._engine.findings import ItemUse, SystemFindings, plus
-from exactk._engine.inspection import share_item
+from exactk._engine.inspection import find_in_system, share_item
 from exactk._engine.problem import KeyedTruth
 from exactk._inputs.alignment import AlignedInputs, Alignment, truth_without_items, with_user_keys
 from exactk._inputs.base_messages import ARGUMENT
@@ -34,12 +34,8 @@ if TYPE_CHECKING:
     from exactk._inputs.keys.vocabulary import Vocabulary
 
 
-class EvaluatedBatches(NamedTuple):
-    """The report of all batches, equal to that of all rows at once, and what warnings about them need to know."""
-
-    report: Report
-    item_use: ItemUse
-    found: SystemFindings
+EvaluatedBatches: TypeAlias = tuple[Report, ItemUse, SystemFindings]
+"""The report of all batches, equal to that of all rows at once, and what warnings about them need to know."""
 
 
 def evaluate_batches(evaluation: Evaluation, truth: Truth | Rows, batches: Batches) -> EvaluatedBatches:
@@ -129,7 +125,7 @@ def _evaluate_at_once(evaluation: Evaluation, truth: Rows, batches: Batches, *, 
     base = base_in_shared_vocabularies(evaluation.base, encoding)
     inputs = Alignment(truth, [predictions], exclude, encoding, base).inputs(predictions)
     report, item_use = evaluation.evaluate_all(inputs)
-    return EvaluatedBatches(report, item_use, evaluation.find_in_system(inputs, report, evaluation.exclude))
+    return report, item_use, find_in_system(inputs, report, evaluation.exclude, evaluation.candidates)
 
 
 class _BatchEvaluation:
@@ -159,7 +155,8 @@ class _BatchEvaluation:
         base = None if inputs.base is None else inputs.base._replace(row_users=row_users)
         inputs = inputs._replace(row_users=row_users, base=base)
         report, item_use = self._evaluation.evaluate_all(inputs, truth_digest=0)  # computed at the end, of all users
-        found = self._evaluation.find_in_system(inputs, report, self._evaluation.exclude, earlier=self._found)
+        restrictions = self._evaluation.exclude, self._evaluation.candidates
+        found = find_in_system(inputs, report, *restrictions, self._found)
         if not found.shares_item and found.list_items:
             found = found._replace(shares_item=share_item(block.rows.items, self._truth_items))
         self._found, self._item_use = self._found + found, plus(self._item_use, item_use)
@@ -200,7 +197,7 @@ class _BatchEvaluation:
     def evaluated(self, vocabulary: Vocabulary | None, *, by_code: bool = False) -> EvaluatedBatches:
         """Return the report of all users, after those of the truth who were in no batch."""
         self._add_remaining_users(vocabulary, has_scores=self.has_scores)
-        return EvaluatedBatches(self._report(by_code=by_code), self._item_use, self._found)
+        return self._report(by_code=by_code), self._item_use, self._found
 
     def _report(self, *, by_code: bool) -> Report:
         """Return the report of all users: those of the truth first, in its order, then the others in order of appearance.

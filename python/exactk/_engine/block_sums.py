@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from functools import reduce
 from typing import TYPE_CHECKING, Any
 
 from exactk._engine.blocks import align_block
-from exactk._engine.error_locations import explain_repeats
-from exactk._engine.findings import Findings, ItemUse, SystemFindings, plus
-from exactk._engine.inspection import NO_ITEMS, NOTHING_FOUND, ItemsApart, UserFlags, coverage_of, find_ratings
+from exactk._engine.evaluation import Chunk
+from exactk._engine.findings import Findings, SystemFindings
+from exactk._engine.inspection import NO_ITEMS, ItemsApart, find_in_system, find_ratings
 from exactk._engine.outcomes import evaluate_plainly
 from exactk._engine.problem import KeyedTruth
 from exactk._engine.systems import in_system
@@ -19,7 +18,7 @@ from exactk._report.user_table import UserTable
 from exactk._runtime.errors import input_error
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
     from numpy.typing import NDArray
 
@@ -55,35 +54,23 @@ class BlockSums:
             findings = Findings(ratings=find_ratings(block.truth, evaluation.values))
         _check_names(block.systems, self._systems)
         given = evaluation.exclude if block.all_exclusions is None else block.all_exclusions
-        alignment = align_block(evaluation, block)
-        users: Snapshot | NDArray[Any] | None = None
-        truth_digest: int | None = None
-        found, uses, flags = dict[str, SystemFindings](), list[ItemUse](), list[UserFlags]()
-        for name in evaluation.begin_pairs(list(self._systems), alignment.user_count):
-            predictions, sums = block.systems[name], self._systems[name]
-            with in_system(name), explain_repeats(block.classified_truth, block.classified_systems[name]):
-                inputs = alignment.inputs(predictions)
-                report, use, covered = evaluation.evaluate_system(
-                    inputs, truth_digest, is_compared=len(self._systems) > 1
-                )
-                truth_digest = report.state.truth_digest
-                report = evaluation.add_to_pairs(name, report)
-                sums.add(report)
-                earlier = self._findings.systems.get(name, NOTHING_FOUND)
-                of_block = evaluation.find_in_system(inputs, report, given, covered, earlier)
-                found[name] = sums.compare_items(of_block, block.truth, predictions)
-            uses.append(use)
-            flags += [] if covered is None else [covered]
-            users = inputs.users
-        evaluation.end_pairs()
-        self._findings += findings._replace(
-            systems={name: found[name] for name in self._systems},
-            coverage=coverage_of(flags),
-            train=reduce(plus, uses),
-            chunks=1,
-        )
+        chunk = Chunk(align_block(evaluation, block), {name: block.systems[name] for name in self._systems}, given)
+        part = evaluation.evaluate_chunk(chunk, block.naming_system, self._findings)
+        for name, report in part.reports.items():
+            with in_system(name):
+                self._systems[name].add(report)
+        self._add(part.findings, block.truth, chunk.systems)
+        self._findings += findings
         self.row_count += block.row_count
-        return users
+        return part.users
+
+    def _add(self, findings: Findings, truth: Truth | Rows, predictions: Mapping[str, Predictions | Rows]) -> None:
+        """Add what was found in a block; the items of its truth and predictions are not yet aligned."""
+        systems = {
+            name: self._systems[name].compare_items(found, truth, predictions[name])
+            for name, found in findings.systems.items()
+        }
+        self._findings += findings._replace(systems=systems)
 
     @property
     def is_empty(self) -> bool:
@@ -98,9 +85,8 @@ class BlockSums:
             evaluation.engine, inputs, keyed, evaluation.values, evaluation.convention, evaluation.num_threads
         )
         sums.add(report)
-        found = evaluation.find_in_system(inputs, report, None, earlier=self._findings.systems[name])
-        found = sums.compare_items(found, inputs.truth, inputs.predictions)
-        self._findings += Findings({name: found}, chunks=1)
+        found = find_in_system(inputs, report, earlier=self._findings.systems[name])
+        self._add(Findings({name: found}, chunks=1), inputs.truth, {name: inputs.predictions})
         self.row_count += len(inputs.truth)
 
     def merge(self, other: BlockSums) -> None:

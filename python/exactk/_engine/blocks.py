@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from exactk._engine.base_arguments import base_of_block
+from exactk._engine.error_locations import explain_repeats
 from exactk._engine.systems import in_system, open_systems
 from exactk._inputs.alignment import Alignment, truth_without_items
 from exactk._inputs.beside_scores import check_block, check_ids, grades_beside_scores, shapes_of_systems
@@ -17,7 +19,7 @@ from exactk._inputs.registry import classify
 from exactk._runtime.errors import input_error
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sized
+    from collections.abc import Iterator, Mapping, Sized
 
     from exactk._engine.evaluation import Evaluation
     from exactk._engine.systems import Systems
@@ -42,6 +44,12 @@ class Block(NamedTuple):
     def row_count(self) -> int:
         """The number of users of the truth."""
         return count_users(self.truth)
+
+    @contextmanager
+    def naming_system(self, name: str) -> Iterator[None]:
+        """Say in errors of this context which system they are about, if there are several, and what else a matrix may be."""
+        with in_system(name), explain_repeats(self.classified_truth, self.classified_systems[name]):
+            yield
 
 
 def convert_block(

@@ -25,8 +25,8 @@ def describe_differing_users(reports: Mapping[str, Report], findings: Findings) 
     """Return warnings if only some systems have predictions for a user, and if means are over different users."""
     if len(reports) == 1:
         return "", ""
-    of_any, several, in_all = findings.coverage
-    covered = {name: found.covered for name, found in findings.systems.items()}
+    of_any, several, by_system, in_all = findings.coverage
+    covered = {name: by_system.get(name, 0) for name in reports}
     coverage, advice = _describe_counted_coverage(reports), ""
     if of_any:  # else of no users
         lacking = ", ".join(

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from exactk._engine.base_lists import base_of_inputs
 from exactk._engine.error_locations import name_rows_and_keys
-from exactk._engine.findings import Findings, ItemUse, SystemFindings
+from exactk._engine.findings import Findings, ItemUse, SystemFindings, plus
 from exactk._engine.inspection import (
     FEWEST_UNKEYED_ITEMS,
     NOTHING_FOUND,
     UserFlags,
+    coverage_of,
     find_in_pairs,
     find_in_system,
     find_ratings,
@@ -36,16 +37,17 @@ from exactk._report.state import Catalogue
 from exactk._runtime.errors import each_warning_once
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from contextlib import AbstractContextManager
 
     import numpy as np
     from numpy.typing import NDArray
 
     from exactk._engine.pairs import Pairing
     from exactk._engine.systems import Systems
-    from exactk._inputs.alignment import AlignedInputs
+    from exactk._inputs.alignment import AlignedInputs, Alignment
     from exactk._inputs.keys.column_roles import ColumnNames
-    from exactk._inputs.keys.vocabulary import Vocabulary
+    from exactk._inputs.keys.vocabulary import Snapshot, Vocabulary
     from exactk._inputs.long_format import Encoding
     from exactk._inputs.model.candidate_items import CandidateItems
     from exactk._inputs.model.item_table import CanonicalItems, Histories, UserHistories
@@ -59,6 +61,22 @@ if TYPE_CHECKING:
     from exactk._plan.values import TallyPlan, Value
     from exactk._report.counts import Counts
     from exactk._runtime.progress import Progress
+
+
+class Chunk(NamedTuple):
+    """Some users with all their systems, aligned: those of a call, or of a block."""
+
+    alignment: Alignment
+    systems: Mapping[str, Rows | Predictions]
+    exclude: Rows | Lists | None  # of any users, known or not
+
+
+class Part(NamedTuple):
+    """The reports of the systems of a chunk, and what warnings need to know."""
+
+    reports: dict[str, Report]
+    findings: Findings
+    users: Snapshot | NDArray[Any] | None
 
 
 class Evaluation(NamedTuple):
@@ -188,7 +206,40 @@ class Evaluation(NamedTuple):
         with name_rows_and_keys(inputs):
             return restrict_lists(inputs, self.candidates)
 
-    def evaluate_system(
+    def evaluate_chunk(
+        self,
+        chunk: Chunk,
+        naming_system: Callable[[str], AbstractContextManager[object]],
+        earlier: Findings,
+        describe_inputs: Callable[[AlignedInputs], str] = lambda _: "",
+    ) -> Part:
+        """Evaluate all systems of a chunk, and find what warnings need, but what earlier chunks have shown.
+
+        Errors come in a context that names the system. `describe_inputs` returns a warning about the containers of the call.
+        """
+        (alignment, systems, exclude), reports = chunk, dict[str, Report]()
+        found, flags, train = dict[str, SystemFindings](), dict[str, UserFlags](), ItemUse()
+        truth_digest: int | None = None
+        users: Snapshot | NDArray[Any] | None = None
+        for name in self._begin_pairs(list(systems), alignment.user_count):
+            with naming_system(name):
+                inputs = alignment.inputs(systems[name])
+                report, use, covered = self._evaluate_system(inputs, truth_digest, is_compared=len(systems) > 1)
+                truth_digest = report.state.truth_digest
+                reports[name] = report = self._add_to_pairs(name, report)
+                so_far, odd_items = earlier.systems.get(name, NOTHING_FOUND), describe_inputs(inputs)
+                of_system = find_in_system(inputs, report, exclude, self.candidates, so_far)
+                found[name] = of_system._replace(odd_items=odd_items)
+            users, train = inputs.users, plus(train, use)
+            if covered is not None:
+                flags[name] = covered
+        if self.pairing is not None:
+            self.pairing.end()
+        in_order = {name: found[name] for name in systems}
+        findings = Findings(in_order, coverage_of(flags), train, chunks=1)
+        return Part({name: reports[name] for name in systems}, findings, users)
+
+    def _evaluate_system(
         self, inputs: AlignedInputs, truth_digest: int | None, *, is_compared: bool
     ) -> tuple[Report, ItemUse, UserFlags | None]:
         """Evaluate all users of a system; beside others, also say which users it covers.
@@ -202,7 +253,7 @@ class Evaluation(NamedTuple):
         report, item_use = of_all.evaluate_all(inputs, truth_digest)
         return report, item_use, UserFlags.of(inputs, report)
 
-    def begin_pairs(self, systems: Sequence[str], users: int) -> Sequence[str]:
+    def _begin_pairs(self, systems: Sequence[str], users: int) -> Sequence[str]:
         """Return the systems of a block in the order in which to evaluate them; check that its values fit into memory."""
         if self.pairing is None:
             return systems
@@ -212,28 +263,11 @@ class Evaluation(NamedTuple):
         )
         return order
 
-    def add_to_pairs(self, system: str, report: Report) -> Report:
+    def _add_to_pairs(self, system: str, report: Report) -> Report:
         """Add a system to its pairs; return its report without what is kept of users, unless that was asked for."""
         if self.pairing is not None:
             self.pairing.add(system, report, self.num_threads)
         return report if self.per_user else report._without_users()
-
-    def end_pairs(self) -> None:
-        """Add the pairs of a block to those so far."""
-        if self.pairing is not None:
-            self.pairing.end()
-
-    def find_in_system(
-        self,
-        inputs: AlignedInputs,
-        report: Report,
-        exclude: Rows | Lists | None,
-        flags: UserFlags | None = None,
-        earlier: SystemFindings = NOTHING_FOUND,
-    ) -> SystemFindings:
-        """Return what warnings about a system need to know, as `find_in_system` does."""
-        found = find_in_system(inputs, report, exclude=exclude, candidates=self.candidates, earlier=earlier)
-        return found if flags is None else found._replace(covered=int(flags.covered.sum()))
 
     def tie_range(self, inputs: AlignedInputs, value: Value) -> tuple[float, float]:
         """Return the lowest and the highest value over all orders of ties."""

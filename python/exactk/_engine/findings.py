@@ -108,6 +108,7 @@ class Coverage(NamedTuple):
 
     any: int = 0  # users of any system
     several: int = 0  # users of two or more
+    by_system: Mapping[str, int] = MappingProxyType({})
     in_all: Mapping[str, int] = MappingProxyType(
         {}
     )  # users whom a value has a number for in all systems, if some may not
@@ -116,19 +117,18 @@ class Coverage(NamedTuple):
 class SystemFindings(NamedTuple):
     """What warnings need to know of one system's predictions."""
 
-    has_user_keys: bool = False
+    shares_user: bool = False  # a user has both truth and predictions, or users have no keys
     lacks_keys: bool = False  # items are numbers of a chunk whose users have no keys either
     shares_item: bool = False  # an item of the truth is in any list, or a chunk with scores does not tell
     truth_items: int = 0
     list_items: int = 0  # or columns
-    covered: int = 0  # users with predictions, beside other systems
     is_partial: bool = False  # predictions are only the best items, not all that may be ranked
     readings: Readings = Readings()
     candidate_rows: CandidateRows = CandidateRows()
     candidates: CandidateUse = CandidateUse()
     exclusions: ExclusionUse = ExclusionUse()
     base: BaseUse = BaseUse()
-    first_users: Examples = NO_EXAMPLES  # of the truth and of the predictions, where no user is in both
+    first_users: Examples = NO_EXAMPLES  # of the truth and of the predictions, in chunks where no user is in both
     first_items: Examples = NO_EXAMPLES  # likewise
     item_without_column: str = ""  # a relevant item that cannot be ranked, with where columns end
     odd_items: str = ""  # what items that are texts of several or none look like
@@ -207,9 +207,9 @@ ADDING: Mapping[type, tuple[Adding, ...]] = MappingProxyType(
         BaseUse: (add, add, add, or_, _either, _either),
         ItemUse: (add, add, or_, or_, _either, _either),
         Ratings: (_either_text, min, max),
-        Coverage: (add, add, _plus_each),
+        Coverage: (add, add, _plus_each, _plus_each),
         SystemFindings: (
-            *(or_, or_, or_, add, add, add, or_),
+            *(or_, or_, or_, add, add, or_),
             *(plus,) * 5,
             *(_either_each, _either_each, _either_text, _either_text),
         ),

@@ -64,10 +64,10 @@ NOTHING_FOUND = SystemFindings()
 def find_in_system(
     inputs: AlignedInputs,
     report: Report,
-    *,
     exclude: Rows | Lists | None = None,
     candidates: CandidateItems | None = None,
     earlier: SystemFindings = NOTHING_FOUND,
+    *,
     find_disjoint_items: Callable[[], DisjointItems] | None = None,
     candidates_of: Callable[[int], Iterable[Hashable]] | None = None,
 ) -> SystemFindings:
@@ -102,10 +102,9 @@ def find_in_keys(
     sizes = len(inputs.truth.items), predicted if isinstance(predicted, int) else len(predicted)
     has_user_keys = inputs.truth.user_vocabulary is not None or inputs.row_users is not None
     lacks_keys = not has_user_keys and inputs.item_vocabulary is None and max(sizes) > 0
-    counts, items = report.state.counts, NO_EXAMPLES
-    has_common_user = counts.users - counts.missing_truth > counts.missing_lists
-    users = _first_users(inputs) if has_user_keys and not has_common_user else NO_EXAMPLES
-    shares_item = earlier.shares_item or not has_no_hit(report)
+    shares_user = not has_user_keys or _share_user(inputs)
+    users = NO_EXAMPLES if shares_user else _first_users(inputs)
+    shares_item, items = earlier.shares_item or not has_no_hit(report), NO_EXAMPLES
     if not shares_item and find_disjoint_items is not None:
         items = find_disjoint_items() or NO_EXAMPLES
         shares_item = not any(items)
@@ -113,7 +112,7 @@ def find_in_keys(
         shares_item = min(sizes) > 0 and _has_common_item(inputs)
         first = inputs.item_text(int(inputs.truth.items[0])) if sizes[0] else ""
         items = NO_EXAMPLES if shares_item else (first, first_predicted(inputs))
-    return SystemFindings(has_user_keys, lacks_keys, shares_item, *sizes, first_users=users, first_items=items)
+    return SystemFindings(shares_user, lacks_keys, shares_item, *sizes, first_users=users, first_items=items)
 
 
 def _has_common_item(inputs: AlignedInputs) -> bool:
@@ -123,6 +122,12 @@ def _has_common_item(inputs: AlignedInputs) -> bool:
     return is_any_predicted(inputs.truth.items, inputs.predictions)
 
 
+def _share_user(inputs: AlignedInputs) -> bool:
+    sides = inputs.truth.present, inputs.predictions.present
+    one, other = (True if present is None else present for present in sides)
+    return len(inputs.truth) > 0 and bool(np.any(np.logical_and(one, other)))
+
+
 def _first_users(inputs: AlignedInputs) -> Examples:
     """Return the first user of the truth and the first of the predictions."""
     first, second = (_first_user(inputs, one.present) for one in (inputs.truth, inputs.predictions))
@@ -130,10 +135,8 @@ def _first_users(inputs: AlignedInputs) -> Examples:
 
 
 def _first_user(inputs: AlignedInputs, present: NDArray[np.bool_] | None) -> str:
-    if present is None or not len(present):
-        return inputs.user_text(0)
-    row = int(np.argmax(present))
-    return inputs.user_text(row) if present[row] else ""
+    rows = np.zeros(1, np.int64) if present is None else np.flatnonzero(present)
+    return inputs.user_text(int(rows[0])) if len(rows) else ""
 
 
 # Items of both sides.
@@ -607,13 +610,15 @@ def evaluated_users(report: Report, values: Container[int] | None = None) -> Fla
     return {name: ~np.isnan(table.rows[rows[i]]) for i, name in enumerate(report) if values is None or i in values}
 
 
-def coverage_of(systems: Sequence[UserFlags]) -> Coverage:
+def coverage_of(systems: Mapping[str, UserFlags]) -> Coverage:
     """Return how many users the systems cover, of a chunk with all of them; nothing of one system, which has no flags."""
     if not systems:
         return Coverage()
-    covered, evaluated = zip(*systems, strict=True)
+    covered, evaluated = zip(*systems.values(), strict=True)
     times = np.sum(covered, axis=0, dtype=np.int64)
-    return Coverage(int(np.count_nonzero(times)), int(np.count_nonzero(times > 1)), users_in_all(evaluated))
+    by_system = {name: int(one.covered.sum()) for name, one in systems.items()}
+    of_any, several = (int(np.count_nonzero(times >= fewest)) for fewest in (1, 2))
+    return Coverage(of_any, several, by_system, users_in_all(evaluated))
 
 
 def users_in_all(systems: Sequence[Flags]) -> dict[str, int]:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from exactk._engine.error_locations import explain_repeats
+from exactk._engine.inspection import find_in_system
 from exactk._engine.judged_rows import JudgedRows
 from exactk._engine.pipeline import align_systems, find_in_truth, prepare_call
 from exactk._engine.systems import ONE_SYSTEM
@@ -23,7 +24,8 @@ from exactk._runtime.progress import Progress
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from exactk._engine.pipeline import AlignedSystems, Call
+    from exactk._engine.evaluation import Chunk
+    from exactk._engine.pipeline import Call
     from exactk._engine.problem import Engine, JudgedCells
     from exactk._inputs.alignment import AlignedInputs
     from exactk._inputs.registry import ClassifiedValue
@@ -114,11 +116,13 @@ def _value_of_lists(k: int, convention: Convention) -> Value:
     return replace(value, spelling=f"num_hits@{k}")  # in warnings
 
 
-def _warn_of_inputs(call: Call, inputs: AlignedInputs, aligned: AlignedSystems) -> None:
+def _warn_of_inputs(call: Call, inputs: AlignedInputs, aligned: Chunk) -> None:
     """Warn of what the hits tell about the inputs, as for any metric; of no users, they say nothing."""
     evaluation = call.evaluation._replace(progress=Progress(progress=False))
     report, _ = evaluation.evaluate_all(inputs)
-    findings = find_in_truth(call)._replace(systems={"": evaluation.find_in_system(inputs, report, aligned.exclude)})
+    findings = find_in_truth(call)._replace(
+        systems={"": find_in_system(inputs, report, aligned.exclude, evaluation.candidates)}
+    )
     reports = {"": report} if len(inputs.truth) else {}
     for kind, text in warnings_of(Evaluated(reports, findings, evaluation.convention)):
         if kind.name == "ties":

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextlib import AbstractContextManager, ExitStack, nullcontext
-from functools import partial, reduce
+from functools import partial
 from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -14,9 +14,9 @@ from exactk._engine.batch_evaluation import evaluate_batches
 from exactk._engine.block_sums import BlockSums
 from exactk._engine.blocks import check_row_arguments, convert_block, empty_block, of_rows
 from exactk._engine.error_locations import explain_repeats
-from exactk._engine.evaluation import Evaluation
-from exactk._engine.findings import Findings, ItemUse, SystemFindings, plus
-from exactk._engine.inspection import UserFlags, coverage_of, describe_odd_items
+from exactk._engine.evaluation import Chunk, Evaluation
+from exactk._engine.findings import Findings
+from exactk._engine.inspection import describe_odd_items
 from exactk._engine.metric_inputs import (
     check_collection_values,
     check_item_groups,
@@ -67,6 +67,7 @@ if TYPE_CHECKING:
     from exactk._plan.conventions import Convention, ConventionLike
     from exactk._plan.metric_strings import MetricsLike
     from exactk._plan.values import Plan, Value
+    from exactk._report.report import Report
 
 
 _UNCHANGED = nullcontext()
@@ -239,39 +240,22 @@ def _check_no_truth(form: Form, truth: ClassifiedValue) -> None:
 
 
 def evaluate_systems(call: Call, *, finds_odd_items: bool = True) -> Evaluated:
-    """Evaluate each system of a call, and find what warnings need; what items that are odd look like is of the caller's."""
+    """Evaluate each system of a call; unless its containers are the caller's own, items are not told of that look odd."""
     if _comes_in_pieces(call.systems):
-        return _evaluate_batches(call)
-    evaluation, reports = call.evaluation, dict[str, Report]()
-    found, uses, flags = dict[str, SystemFindings](), list[ItemUse](), list[UserFlags]()
-    alignment, systems, exclude = align_systems(call)
-    truth_digest: int | None = None
-    with evaluation.progress.track(alignment.user_count * len(systems)):
-        for name in evaluation.begin_pairs(list(systems), alignment.user_count):
-            with call.naming_system(name):
-                inputs = alignment.inputs(systems[name])
-                report, use, covered = evaluation.evaluate_system(inputs, truth_digest, is_compared=len(systems) > 1)
-                truth_digest = report.state.truth_digest
-                reports[name] = report = evaluation.add_to_pairs(name, report)
-                odd_items = (
-                    describe_odd_items(inputs, {"truth": call.truth, **call.restrictions}) if finds_odd_items else ""
-                )
-                found[name] = evaluation.find_in_system(inputs, report, exclude, covered)._replace(odd_items=odd_items)
-            uses.append(use)
-            flags += [] if covered is None else [covered]
-    evaluation.end_pairs()
-    findings = find_in_truth(call)._replace(
-        systems={name: found[name] for name in systems}, coverage=coverage_of(flags), train=reduce(plus, uses), chunks=1
-    )
+        return _evaluate_in_batches(call)
+    evaluation, chunk, given = call.evaluation, align_systems(call), {"truth": call.truth, **call.restrictions}
+    describe_inputs = partial(describe_odd_items, given=given) if finds_odd_items else lambda _: ""
+    with evaluation.progress.track(chunk.alignment.user_count * len(chunk.systems)):
+        reports, findings, _ = evaluation.evaluate_chunk(chunk, call.naming_system, Findings(), describe_inputs)
     return Evaluated(
-        {name: reports[name] for name in systems},
-        findings,
+        reports,
+        find_in_truth(call) + findings,
         evaluation.convention,
-        {name: partial(_tie_range, evaluation, alignment, one) for name, one in systems.items()},
+        {name: partial(_tie_range, evaluation, chunk.alignment, one) for name, one in chunk.systems.items()},
         {
-            name: lines_of_ranks(one, evaluation.columns)
-            for name, one in call.systems.items()
-            if found[name].readings.may_be_ranks
+            name: lines_of_ranks(call.systems[name], evaluation.columns)
+            for name, found in findings.systems.items()
+            if found.readings.may_be_ranks
         },
     )
 
@@ -283,15 +267,7 @@ def _tie_range(
     return evaluation.tie_range(alignment.inputs(predictions), value)
 
 
-class AlignedSystems(NamedTuple):
-    """The alignment of a call's inputs, and each system's predictions."""
-
-    alignment: Alignment
-    systems: dict[str, Rows | Predictions]
-    exclude: Rows | Lists | None  # of any users, known or not
-
-
-def align_systems(call: Call) -> AlignedSystems:
+def align_systems(call: Call) -> Chunk:
     """Convert the predictions and the exclusions, and align them with the truth."""
     truth_rows = _checked_truth(call)
     systems = call.evaluation.convert_systems(call.systems)
@@ -304,7 +280,7 @@ def align_systems(call: Call) -> AlignedSystems:
     with call.naming_truth():
         alignment = Alignment(truth_rows, systems.values(), exclude, call.evaluation.encoding, base)
     # Converted lists are without users whom no other input has.
-    return AlignedSystems(alignment, systems, classified.value if isinstance(classified.value, Lists) else exclude)
+    return Chunk(alignment, systems, classified.value if isinstance(classified.value, Lists) else exclude)
 
 
 def _check_alike(systems: Mapping[str, Rows | Predictions]) -> None:
@@ -335,8 +311,7 @@ def find_in_truth(call: Call) -> Findings:
     return call.evaluation.find_in_truth(call.truth_rows, call.truth, call.systems.values())
 
 
-def _evaluate_batches(call: Call) -> Evaluated:
-
+def _evaluate_in_batches(call: Call) -> Evaluated:
     evaluation, truth_rows = call.evaluation, _checked_truth(call)
     if truth_rows is None:
         truth_rows = truth_input(classify({}, "truth"), evaluation.columns, evaluation.encoding)

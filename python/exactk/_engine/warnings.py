@@ -261,12 +261,9 @@ def describe_disjoint_keys(report: Report, found: SystemFindings, within: str = 
 
     If items of some users were not looked for in the predictions of others, `within` says so.
     """
-    counts = report.state.counts
-    users_of_truth = counts.users - counts.missing_truth
-    if found.has_user_keys and 0 < users_of_truth <= counts.missing_lists:
-        if counts.missing_lists == counts.users:
-            return "the predictions have no users"
-        return describe_disjoint("user", *_SIDES, found.first_users)
+    if not found.shares_user and found.first_users[0]:
+        is_disjoint = found.first_users[1] != ""
+        return describe_disjoint("user", *_SIDES, found.first_users) if is_disjoint else "the predictions have no users"
     fewest = FEWEST_UNKEYED_ITEMS if found.lacks_keys else 1
     if found.shares_item or min(found.truth_items, found.list_items) < fewest or not has_no_hit(report):
         return ""
