@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from exactk._engine.core import core_engine
+from exactk._engine.findings import has_no_hit
 from exactk._engine.inspection import find_in_keys
 from exactk._engine.options import ValueOptions
 from exactk._engine.pipeline import align_systems, find_in_truth, prepare_call
@@ -143,7 +144,8 @@ def reports_of_conventions(
     if not reports:
         raise next(outcome for outcome in outcomes.values() if isinstance(outcome, ExactkError))
     warn_of(Evaluated({}, find_in_truth(call), first))
-    warn_of_systems({"": describe_disjoint_keys(reports[0], find_in_keys(inputs, reports[0]))})
+    found = find_in_keys(inputs, has_hit=not has_no_hit(reports[0]))
+    warn_of_systems({"": describe_disjoint_keys(reports[0], found)})
     return outcomes
 
 

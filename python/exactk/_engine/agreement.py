@@ -12,7 +12,7 @@ import numpy as np
 from exactk._engine.base_lists import most_items
 from exactk._engine.error_locations import name_rows_and_keys
 from exactk._engine.evaluation import Evaluation
-from exactk._engine.findings import Findings
+from exactk._engine.findings import Findings, has_no_hit
 from exactk._engine.inspection import find_in_keys, find_in_pairs
 from exactk._engine.topk import TopKProblem
 from exactk._engine.warnings import Evaluated, describe_disjoint_keys, describe_values_without_weight, warn_of
@@ -260,7 +260,7 @@ def warn_of_agreement(
     for name, users in rank_gaps.items():
         if users:
             warn(f"{name}: {plural(users, 'user')} with gaps in the ranks, which are closed: only the order counts")
-    disjoint = describe_disjoint_keys(report, find_in_keys(inputs, report))
+    disjoint = describe_disjoint_keys(report, find_in_keys(inputs, has_hit=not has_no_hit(report)))
     if disjoint:
         warn(disjoint.replace("the truth", "one").replace("the predictions", "other"))
     else:

@@ -164,7 +164,8 @@ class _SystemSums:
             self.items_apart = None
         elif self.items_apart is not None:
             self.items_apart = self.items_apart.with_chunk(truth, predictions)
-        return found._replace(shares_item=self.items_apart is None)
+        is_new = self.items_apart is None and not found.shares_item
+        return found._replace(shares_item=True) if is_new else found
 
     @property
     def state(self) -> State:

@@ -169,6 +169,9 @@ class Findings(NamedTuple):
 
 def plus(one: Record, other: Record) -> Record:
     """Return the record of both sets of users."""
+    nothing = _NOTHING[type(one)]
+    if nothing in (one, other):  # as of most updates
+        return other if one == nothing else one
     return type(one)(*[adding(a, b) for adding, a, b in zip(ADDING[type(one)], one, other, strict=True)])
 
 
@@ -186,6 +189,8 @@ def _either(ones: Examples, others: Examples) -> Examples:
 
 def _either_each(ones: Examples, others: Examples) -> Examples:
     """Return an example of each side, from one or the other."""
+    if ones == others or not any(others):
+        return ones
     first, second = (min(filter(None, side), default="") for side in zip(ones, others, strict=True))
     return first, second
 
@@ -217,6 +222,8 @@ ADDING: Mapping[type, tuple[Adding, ...]] = MappingProxyType(
     }
 )
 """How the fields of each record add up."""
+
+_NOTHING = {kind: kind() for kind in ADDING}
 
 
 def to_plain(value: object) -> object:

@@ -68,43 +68,47 @@ def find_in_system(
     candidates: CandidateItems | None = None,
     earlier: SystemFindings = NOTHING_FOUND,
     *,
-    find_disjoint_items: Callable[[], DisjointItems] | None = None,
+    keys: SystemFindings | None = None,
     candidates_of: Callable[[int], Iterable[Hashable]] | None = None,
 ) -> SystemFindings:
     """Return what warnings about these users need to know, except the coverage of several systems.
 
-    `exclude` are exclusions of any users. What `earlier` chunks of the call show need not be looked for again. Where the
-    inputs number the items of each user for itself, the functions find disjoint items and the candidates of a user.
+    `exclude` are exclusions of any users, and `keys` what `find_in_keys` found, if it was asked. What `earlier` chunks of
+    the call show need not be looked for again. Where the inputs number the items of each user for itself, `candidates_of`
+    returns the candidates of a user.
     """
-    values = plan_of_state(report.state)
-    found = find_in_keys(inputs, report, earlier, find_disjoint_items)
-    return found._replace(
-        is_partial=not inputs.is_complete,
-        readings=find_readings(inputs, values.strictest_grade, earlier.readings),
-        candidate_rows=NO_SAMPLES
-        if earlier.candidate_rows.are_no_samples
-        else find_candidate_rows(inputs, candidates, report, earlier.candidate_rows.compared, candidates_of),
-        candidates=_use_of_candidates(inputs, candidates, report, earlier.candidates),
-        exclusions=find_exclusion_use(exclude, inputs, report.state.counts, earlier.exclusions),
-        base=BaseUse() if inputs.base is None else _use_of_base(inputs, inputs.base, report),
-        item_without_column=_item_without_column(inputs, report),
+    keys = keys or find_in_keys(inputs, has_hit=earlier.shares_item or not has_no_hit(report))
+    rows, base = earlier.candidate_rows, inputs.base
+    return SystemFindings(
+        *keys[:5],
+        not inputs.is_complete,
+        find_readings(inputs, plan_of_state(report.state).strictest_grade, earlier.readings),
+        NOTHING_FOUND.candidate_rows
+        if rows.are_no_samples
+        else find_candidate_rows(inputs, candidates, report, rows.compared, candidates_of),
+        _use_of_candidates(inputs, candidates, report, earlier.candidates),
+        find_exclusion_use(exclude, inputs, report.state.counts, earlier.exclusions),
+        NOTHING_FOUND.base if base is None else _use_of_base(inputs, base, report),
+        keys.first_users,
+        keys.first_items,
+        _item_without_column(inputs, report),
     )
 
 
 def find_in_keys(
-    inputs: AlignedInputs,
-    report: Report,
-    earlier: SystemFindings = NOTHING_FOUND,
-    find_disjoint_items: Callable[[], DisjointItems] | None = None,
+    inputs: AlignedInputs, *, has_hit: bool, find_disjoint_items: Callable[[], DisjointItems] | None = None
 ) -> SystemFindings:
-    """Return whether truth and predictions share users and items, with examples of those that share none."""
+    """Return whether truth and predictions share users and items, with examples of those that share none.
+
+    `find_disjoint_items` tells that of the items, where the inputs number those of each user for itself.
+    """
     predicted = predicted_items(inputs.predictions)
     sizes = len(inputs.truth.items), predicted if isinstance(predicted, int) else len(predicted)
     has_user_keys = inputs.truth.user_vocabulary is not None or inputs.row_users is not None
     lacks_keys = not has_user_keys and inputs.item_vocabulary is None and max(sizes) > 0
     shares_user = not has_user_keys or _share_user(inputs)
     users = NO_EXAMPLES if shares_user else _first_users(inputs)
-    shares_item, items = earlier.shares_item or not has_no_hit(report), NO_EXAMPLES
+    shares_item, items = has_hit, NO_EXAMPLES
     if not shares_item and find_disjoint_items is not None:
         items = find_disjoint_items() or NO_EXAMPLES
         shares_item = not any(items)
@@ -331,7 +335,7 @@ def find_exclusion_use(
 ) -> ExclusionUse:
     """Return whether exclusions of any users have users and items of the inputs, whose counts these are."""
     if given is None or earlier.has_match or not len(given.items):
-        return ExclusionUse()
+        return NOTHING_FOUND.exclusions
     if inputs.exclude is None or not len(inputs.exclude.items):
         is_shown = earlier.has_users or any(earlier.user_examples)
         return ExclusionUse(has_any=True, user_examples=NO_EXAMPLES if is_shown else _users_apart(given, inputs))
@@ -369,7 +373,7 @@ def _use_of_candidates(
     inputs: AlignedInputs, candidates: CandidateItems | None, report: Report, earlier: CandidateUse
 ) -> CandidateUse:
     if candidates is None or earlier.has_candidates or not len(inputs.truth):
-        return CandidateUse()
+        return NOTHING_FOUND.candidates
     if not has_no_hit(report):
         return CandidateUse(has_candidates=True)
     return find_candidate_use(restrict_lists(inputs, candidates), inputs, candidates)

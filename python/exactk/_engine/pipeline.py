@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from exactk._engine.base_arguments import base_for_pieces, classified_base
-from exactk._engine.batch_evaluation import evaluate_batches
 from exactk._engine.block_sums import BlockSums
 from exactk._engine.blocks import check_row_arguments, convert_block, empty_block, of_rows
 from exactk._engine.error_locations import explain_repeats
@@ -312,6 +311,8 @@ def find_in_truth(call: Call) -> Findings:
 
 
 def _evaluate_in_batches(call: Call) -> Evaluated:
+    from exactk._engine.batch_evaluation import evaluate_batches
+
     evaluation, truth_rows = call.evaluation, _checked_truth(call)
     if truth_rows is None:
         truth_rows = truth_input(classify({}, "truth"), evaluation.columns, evaluation.encoding)

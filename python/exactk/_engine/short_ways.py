@@ -84,24 +84,27 @@ def _inputs_of(truth: object, predictions: object, num_threads: int) -> _ShortIn
 
 def _warn_of_report(values: Plan, problem: Problem, short: _ShortInputs, report: Report) -> None:
     inputs, matched = short.inputs, short.matched
-    readings = find_readings(inputs, values.strictest_grade)
-    may_warn = readings.users > 0 or has_counts_to_warn_of(report) or has_no_hit(report)
-    if isinstance(problem.predictions, Rankings) and not may_warn:
-        if report.state.counts.longest_list < values.last_cutoff_of_truth:  # all that there may be to warn of
-            from exactk._report.system_warnings import warn_of_unreached_cutoffs
-
-            warn_of_unreached_cutoffs({"": report.state})
+    has_hit = not has_no_hit(report)
+    has_counts = has_counts_to_warn_of(report) or find_readings(inputs, values.strictest_grade).users > 0
+    are_plain_lists = isinstance(problem.predictions, Rankings) and not has_counts
+    if are_plain_lists and has_hit and report.state.counts.longest_list >= values.last_cutoff_of_truth:
         return
-    from exactk._engine.inspection import find_in_system
-    from exactk._engine.warnings import Evaluated, warn_of
+    from exactk._engine.inspection import find_in_keys, find_in_system
+    from exactk._engine.warnings import Evaluated, describe_disjoint_keys, warn_of
     from exactk._inputs.readings import lines_of_ranks
     from exactk._inputs.registry import MAPPING, ClassifiedValue
+    from exactk._report.system_warnings import warn_of_unreached_cutoffs
 
     disjoint_items, candidates_of = (None, None) if matched is None else (matched.disjoint_items, matched.candidates_of)
-    found = find_in_system(inputs, report, find_disjoint_items=disjoint_items, candidates_of=candidates_of)
-    advice = lines_of_ranks(ClassifiedValue(None, None if matched is None else MAPPING), {})
+    keys = None if has_hit else find_in_keys(inputs, has_hit=False, find_disjoint_items=disjoint_items)
+    if are_plain_lists and not (keys and describe_disjoint_keys(report, keys)):
+        warn_of_unreached_cutoffs({"": report.state})  # which is all that such lists may have
+        return
+    found = find_in_system(inputs, report, keys=keys, candidates_of=candidates_of)
+    given = ClassifiedValue(None, None if matched is None else MAPPING)
+    advice = {"": lines_of_ranks(given, {})} if found.readings.may_be_ranks else {}
     ranges = {"": partial(tie_range, core_engine, problem)}
-    warn_of(Evaluated({"": report}, Findings({"": found}), report.convention, ranges, {"": advice}))
+    warn_of(Evaluated({"": report}, Findings({"": found}), report.convention, ranges, advice))
 
 
 _ROW_TYPES = frozenset({list, tuple})

@@ -65,7 +65,8 @@ class Evaluated(NamedTuple):
     def texts(self, describe: Callable[[Report, SystemFindings], str], *advice: str | Option) -> Text:
         """Return what is to be said of all systems, with the advice; empty if that is nothing."""
         systems = self.findings.systems
-        return text_of_systems({name: describe(one, systems[name]) for name, one in self.reports.items()}, *advice)
+        texts = {name: describe(one, systems[name]) for name, one in self.reports.items()}
+        return text_of_systems(texts, *advice) if any(texts.values()) else ()
 
 
 class Kind(NamedTuple):
@@ -502,8 +503,8 @@ def _each_of_values(describe: Callable[[Report, SystemFindings], str], advice: s
     """Return the same for what matters to values of whole lists, but not to those of pairs of items."""
 
     def text(evaluated: Evaluated) -> Text:
-        are_pairwise = all(value.info.pairwise for value in evaluated.plan.readers_of_truth)
-        return () if are_pairwise else evaluated.texts(describe, advice)
+        text = evaluated.texts(describe, advice)
+        return text if text and not all(value.info.pairwise for value in evaluated.plan.readers_of_truth) else ()
 
     return text
 
