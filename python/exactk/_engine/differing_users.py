@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from exactk._engine.inspection import evaluated_users, users_in_all
-from exactk._report.matched_users import has_same_users
 from exactk._report.state import plan_of_state
 from exactk._runtime.errors import warn
 from exactk._runtime.faults import plural
@@ -89,6 +88,8 @@ def _describe_means_of_values(reports: Mapping[str, Report], in_all: Mapping[str
 
 def warn_of_reports_of_different_users(reports: Mapping[str, Report]) -> None:
     """Warn of the same for reports, which count the users without predictions but do not name them."""
+    from exactk._report.matched_users import has_same_users
+
     first, *others = reports.values()
     judged = {system: one.counts["users"] - one.counts["missing_truth"] for system, one in reports.items()}
     have_same_users = all(has_same_users(first, other) for other in others)

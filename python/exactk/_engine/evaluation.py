@@ -30,7 +30,6 @@ from exactk._inputs.candidate_lists import CandidateLists, merge_restrictions, r
 from exactk._inputs.conversions import exclusions_input, predictions_input
 from exactk._inputs.model.rows import TruthColumns
 from exactk._inputs.model.scores import CanonicalEmbeddings, Scores, SparseScores
-from exactk._inputs.user_histories import histories_of_users, rows_by_code
 from exactk._plan.values import Plan, as_plan
 from exactk._report.report import Report
 from exactk._report.state import Catalogue
@@ -127,6 +126,8 @@ class Evaluation(NamedTuple):
 
     def encode_user_keys(self, users: Vocabulary) -> Evaluation:
         """Add the keys of weights, groups and train to a vocabulary of users, whose codes find the values from then on."""
+        from exactk._inputs.user_histories import rows_by_code
+
         return self._replace(
             weights=None if self.weights is None else self.weights.encode_keys(users),
             groups=None if self.groups is None else self.groups.encode_keys(users),
@@ -302,12 +303,15 @@ class Evaluation(NamedTuple):
             report_progress,
             None if self.items is None else _items_of_inputs(self.items, inputs),
             item_tallies,
-            histories=None
-            if self.histories is None
-            else histories_of_users(self.histories, inputs, self.block, self.history_rows),
+            histories=None if self.histories is None else self._histories_of(self.histories, inputs),
             group_tallies=group_tallies,
             base=base_of_inputs(inputs, self.candidates),
         )
+
+    def _histories_of(self, histories: Histories, inputs: AlignedInputs) -> UserHistories:
+        from exactk._inputs.user_histories import histories_of_users
+
+        return histories_of_users(histories, inputs, self.block, self.history_rows)
 
     def _item_use(self, problem: Problem, inputs: AlignedInputs, counts: Counts) -> ItemUse:
         """Return whether the users of these inputs are in train, and whether their lists have items of the catalogue."""

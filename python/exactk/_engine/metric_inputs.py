@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from exactk._inputs.items import Items
 from exactk._plan.metrics import evaluation_metrics
 from exactk._plan.values import as_plan, reads_items
 from exactk._runtime.errors import input_error, type_error, warn
@@ -26,6 +25,8 @@ def items_of_metrics(
     items: object, values: Sequence[Value], columns: ColumnNames, threads: int
 ) -> CanonicalItems | None:
     """Return the items; None, with a warning, if no metric reads them."""
+    from exactk._inputs.items import Items
+
     table = Items.from_argument(items, columns, threads).table
     if any(map(reads_items, values)):
         warn_of_items_outside(table, values)

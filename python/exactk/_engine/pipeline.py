@@ -10,8 +10,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from exactk._engine.base_arguments import base_for_pieces, classified_base
-from exactk._engine.block_sums import BlockSums
-from exactk._engine.blocks import check_row_arguments, convert_block, empty_block, of_rows
 from exactk._engine.error_locations import explain_repeats
 from exactk._engine.evaluation import Chunk, Evaluation
 from exactk._engine.findings import Findings
@@ -44,7 +42,6 @@ from exactk._inputs.registry import BATCHES, BLOCKS, ClassifiedValue, as_candida
 from exactk._plan.conventions import as_convention, with_complete_hint
 from exactk._plan.metric_strings import are_metrics, plan, warn_of_unused_fields
 from exactk._report.report import Report
-from exactk._report.user_table import concatenate_users
 from exactk._runtime.errors import ExactkError, each_warning_once, input_error, type_error
 from exactk._runtime.progress import Progress
 from exactk._runtime.threads import resolve_threads
@@ -328,6 +325,10 @@ def evaluate_blocks(
     evaluation: Evaluation, blocks: Iterator[Any], form: Form, restrictions: Mapping[str, ClassifiedValue]
 ) -> Evaluated:
     """Evaluate each system block by block; arguments for all users are sliced for each block."""
+    from exactk._engine.block_sums import BlockSums
+    from exactk._engine.blocks import check_row_arguments, empty_block, of_rows
+    from exactk._report.user_table import concatenate_users
+
     sums = BlockSums()
     users: list[Snapshot | NDArray[Any] | None] = []
     without_users = empty_block(evaluation)
@@ -365,6 +366,8 @@ def _block_of_iterator(
     evaluation: Evaluation, value: object, form: Form, restrictions: Mapping[str, ClassifiedValue]
 ) -> Block:
     """Return what an iterator yields as a block."""
+    from exactk._engine.blocks import convert_block
+
     if not isinstance(value, tuple) or len(value) not in {2, 3}:
         found = type(value).__name__ + (f" of {len(value)}" if isinstance(value, tuple) else "")
         raise type_error(form.argument, f"an iterator of {form.blocks}", found, hint=form.hint)
