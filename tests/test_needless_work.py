@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import subprocess
 import sys
+import warnings
 from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree as ET
 
@@ -12,6 +13,7 @@ import pandas as pd
 import pytest
 
 import exactk
+from exactk._engine import inspection
 from exactk._inputs.keys.vocabulary import Snapshot
 from exactk._report.gate import Case, junit_report
 from rankings import rankings_of
@@ -121,3 +123,22 @@ def test_features_of_items_are_encoded_without_a_call_per_item(value: Any) -> No
         return lambda: exactk.Items(list(given), features=given)
 
     assert_no_call_for_each(made)
+
+
+def test_items_are_gathered_only_where_two_blocks_have_no_hit(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Which takes many times as long as to evaluate them."""
+    gathered: list[int] = []
+    distinct_keys = inspection._distinct_keys
+
+    def counted(lists: Any) -> Any:
+        gathered.append(len(lists))
+        return distinct_keys(lists)
+
+    monkeypatch.setattr(inspection, "_distinct_keys", counted)
+    apart, shared = ([[1]] * 40, [[2, 3]] * 40), ([[1]] * 40, [[1, 3]] * 40)
+    for blocks, count in (([apart], 0), ([shared, apart], 0), ([apart, shared], 0), ([apart, apart], 4)):
+        gathered.clear()
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            exactk.evaluate(None, iter(blocks), "recall@2")
+        assert len(gathered) == count

@@ -93,8 +93,13 @@ EXAMPLES: dict[str, tuple[Any, Any, dict[str, Any], str]] = {
 @pytest.mark.parametrize("case", EXAMPLES)
 def test_an_item_without_a_column_is_named(case: str) -> None:
     truth, predictions, options, end = EXAMPLES[case]
-    for call, systems in ((exactk.evaluate, predictions), (exactk.compare, {"a": predictions})):
-        texts = warned.warnings_of(partial(call, truth, systems, "recall", **options))
+    calls: tuple[Callable[[], Any], ...] = (
+        lambda: exactk.evaluate(truth, predictions, "recall", **options),
+        lambda: exactk.compare(truth, {"a": predictions}, "recall", **options),
+        lambda: exactk.evaluate(None, iter([(truth, predictions)]), "recall", **options),
+    )
+    for call in calls:
+        texts = warned.warnings_of(call)
         assert [text.endswith(f", and {end}") for text in texts if "no column" in text] == [True]
 
 
@@ -139,6 +144,28 @@ def test_f44_disjoint_keys_are_told_of_whatever_holds_them(case: str, kind: Call
         frame = frame_of(LISTS[case], kind)
         assert warnings_of(truth, frame) == expected
         assert warnings_of(truth, exactk.Batches(lambda: [frame[:2], frame[2:]])) == expected
+
+
+@pytest.mark.parametrize("kind", [int, str])
+@pytest.mark.parametrize("case", DISJOINT)
+def test_examples_of_both_sides_are_told_whatever_holds_them(case: str, kind: Callable[[int], Any]) -> None:
+    truth = {user: list(map(kind, items)) for user, items in TRUTH.items()}
+    lists = {user: list(map(kind, items)) for user, items in LISTS[case].items()}
+    pairs = zip(truth.items(), lists.items(), strict=True)
+    blocks = [(dict([relevant]), dict([ranked])) for relevant, ranked in pairs]
+    frame, evaluator = frame_of(LISTS[case], kind), exactk.Evaluator("recall")
+    for relevant, ranked in blocks:
+        evaluator.update(relevant, ranked)
+    calls: tuple[Callable[[], Any], ...] = (
+        lambda: exactk.evaluate(truth, lists, "recall"),
+        lambda: exactk.evaluate(truth, frame, "recall"),
+        lambda: exactk.evaluate(truth, exactk.Batches(lambda: [frame[:2], frame[2:]]), "recall"),
+        lambda: exactk.evaluate(None, iter(blocks), "recall"),
+        evaluator.compute,
+    )
+    (expected,) = warned.warnings_of(calls[0])
+    assert expected.count("(such as ") == 2
+    assert [warned.warnings_of(call) for call in calls] == [[expected]] * len(calls)
 
 
 @pytest.mark.parametrize("count", [3, 40])

@@ -344,12 +344,26 @@ def test_comparisons_refuse_what_needs_all_users_and_warn_of_differing_ones() ->
         plan_of_tables(TRUTH, unranked, "ndcg@2", comparison=ComparisonOptions())
     plan = plan_of_tables(TRUTH, systems, "ndcg@2", comparison=ComparisonOptions())
     messages = warnings_of(lambda: comparison_of_buckets(results_of(plan, [TRUTH, *systems.values()])))
-    text = "systems cover different users: of 2 users with predictions in some system, 'ease' has none for 1"
-    assert messages == [text]  # as of one evaluation
+    assert messages == [
+        "systems cover different users: of 2 users with predictions in some system, 'ease' has none for 1"
+    ]
     strict = plan_of_tables(TRUTH, systems, "ndcg@2(missing_list=skip)", comparison=ComparisonOptions(missing="error"))
     results = results_of(strict, [TRUTH, *systems.values()])
     with pytest.raises(exactk.InputError, match="1 user in 'als' alone"):
         comparison_of_buckets(results)
+
+
+@quiet
+@pytest.mark.parametrize("rules", ["", "missing_list=skip", "users=union", "users=both,undefined=skip"])
+def test_systems_of_other_users_are_told_of_as_in_one_evaluation(rules: str) -> None:
+    whole, first, last = LISTS, LISTS.slice(0, 1), LISTS.slice(3)
+    metrics = [f"recall@2({rules})", f"precision@2({rules})"] if rules else ["recall@2"]
+    for systems in ({"a": whole, "b": first}, {"a": first, "b": last}, {"a": whole, "b": first, "c": last}):
+        plan = plan_of_tables(TRUTH, systems, metrics, comparison=ComparisonOptions())
+        of_buckets = warnings_of(partial(comparison_of_buckets, results_of(plan, [TRUTH, *systems.values()])))
+        frames = {name: table.to_pandas() for name, table in systems.items()}
+        of_whole = warnings_of(partial(exactk.compare, TRUTH.to_pandas(), frames, metrics))
+        assert [text for text in of_buckets if "users" in text] == [text for text in of_whole if "users" in text] != []
 
 
 OF_ALL_LISTS = ["coverage@3", "gini@3", "entropy@2", "personalization@3", "exposure@2", "num_items@2"]

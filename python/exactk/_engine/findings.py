@@ -31,6 +31,8 @@ NO_EXAMPLES: Examples = ("", "")
 NO_LEAST = 2**62
 """The least number of no users."""
 
+_NONE: Mapping[str, Any] = MappingProxyType({})
+
 
 class CandidateRows(NamedTuple):
     """What shows whether candidates are samples, of some users who have predictions and relevant items."""
@@ -108,10 +110,8 @@ class Coverage(NamedTuple):
 
     any: int = 0  # users of any system
     several: int = 0  # users of two or more
-    by_system: Mapping[str, int] = MappingProxyType({})
-    in_all: Mapping[str, int] = MappingProxyType(
-        {}
-    )  # users whom a value has a number for in all systems, if some may not
+    by_system: Mapping[str, int] = _NONE
+    in_all: Mapping[str, int] = _NONE  # by value: users whom it has a number for in all systems, if it may skip some
 
 
 class SystemFindings(NamedTuple):
@@ -141,7 +141,7 @@ class SystemFindings(NamedTuple):
 class Findings(NamedTuple):
     """What warnings need to know of all systems of a call, beside their states."""
 
-    systems: Mapping[str, SystemFindings] = MappingProxyType({})
+    systems: Mapping[str, SystemFindings] = _NONE
     coverage: Coverage = Coverage()
     train: ItemUse = ItemUse()
     ratings: Ratings = Ratings()
