@@ -33,6 +33,7 @@ from exactk._inputs.beside_scores import (
 )
 from exactk._inputs.column_use import check_columns_are_read
 from exactk._inputs.conversions import exclusions_of, truth_input
+from exactk._inputs.keys.column_roles import usual_role
 from exactk._inputs.long_format import Encoding
 from exactk._inputs.model.lists import Lists
 from exactk._inputs.model.rows import count_users
@@ -42,7 +43,8 @@ from exactk._inputs.registry import BATCHES, BLOCKS, ClassifiedValue, as_candida
 from exactk._plan.conventions import as_convention, with_complete_hint
 from exactk._plan.metric_strings import are_metrics, plan, warn_of_unused_fields
 from exactk._report.report import Report
-from exactk._runtime.errors import ExactkError, each_warning_once, input_error, type_error
+from exactk._report.user_table import concatenate_users
+from exactk._runtime.errors import Amending, ExactkError, each_warning_once, input_error, type_error
 from exactk._runtime.progress import Progress
 from exactk._runtime.threads import resolve_threads
 
@@ -266,7 +268,8 @@ def _tie_range(
 def align_systems(call: Call) -> Chunk:
     """Convert the predictions and the exclusions, and align them with the truth."""
     truth_rows = _checked_truth(call)
-    systems = call.evaluation.convert_systems(call.systems)
+    with Amending(_naming_scores_of_truth, truth_rows):
+        systems = call.evaluation.convert_systems(call.systems)
     if truth_rows is None:
         _check_alike(systems)
         truth_rows = truth_without_items(systems.values(), call.evaluation.encoding.users)
@@ -277,6 +280,16 @@ def align_systems(call: Call) -> Chunk:
         alignment = Alignment(truth_rows, systems.values(), exclude, call.evaluation.encoding, base)
     # Converted lists are without users whom no other input has.
     return Chunk(alignment, systems, classified.value if isinstance(classified.value, Lists) else exclude)
+
+
+def _naming_scores_of_truth(error: ExactkError, truth: Truth | Rows | None) -> ExactkError:
+    """Return an error about the predictions, with a hint if a truth with scores may be the predictions."""
+    unused = () if truth is None else truth.columns.unused
+    score = next((name for name in unused if usual_role(name) in {"score", "rank"}), None)
+    if score is None:
+        return error
+    others = (*error.fault.hint, "; ") if error.fault.hint else ()
+    return error.amended(hint=(*others, f"the truth, which comes first, has a column {score!r}"))
 
 
 def _check_alike(systems: Mapping[str, Rows | Predictions]) -> None:
@@ -327,7 +340,6 @@ def evaluate_blocks(
     """Evaluate each system block by block; arguments for all users are sliced for each block."""
     from exactk._engine.block_sums import BlockSums
     from exactk._engine.blocks import check_row_arguments, empty_block, of_rows
-    from exactk._report.user_table import concatenate_users
 
     sums = BlockSums()
     users: list[Snapshot | NDArray[Any] | None] = []
