@@ -43,7 +43,6 @@ from exactk._inputs.registry import BATCHES, BLOCKS, ClassifiedValue, as_candida
 from exactk._plan.conventions import as_convention, with_complete_hint
 from exactk._plan.metric_strings import are_metrics, plan, warn_of_unused_fields
 from exactk._report.report import Report
-from exactk._report.user_table import concatenate_users
 from exactk._runtime.errors import Amending, ExactkError, each_warning_once, input_error, type_error
 from exactk._runtime.progress import Progress
 from exactk._runtime.threads import resolve_threads
@@ -340,6 +339,7 @@ def evaluate_blocks(
     """Evaluate each system block by block; arguments for all users are sliced for each block."""
     from exactk._engine.block_sums import BlockSums
     from exactk._engine.blocks import check_row_arguments, empty_block, of_rows
+    from exactk._report.user_table import concatenate_users
 
     sums = BlockSums()
     users: list[Snapshot | NDArray[Any] | None] = []
