@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from inspect import signature
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Never, TypeVar
@@ -325,5 +326,10 @@ def check_names(options: Mapping[str, Any], function: Callable[..., object], nam
 def with_defaults(options: Mapping[str, Any], function: Callable[..., object], kind: type = Options) -> dict[str, Any]:
     """Return all options of a kind, as the function has them by default; raise TypeError if it does not take one."""
     check_names(options, function)
+    return {**_defaults(function, kind), **options}
+
+
+@cache
+def _defaults(function: Callable[..., object], kind: type) -> dict[str, Any]:
     declared = signature(function).parameters
-    return {**{name: declared[name].default for name in kind.__annotations__}, **options}
+    return {name: declared[name].default for name in kind.__annotations__}

@@ -169,10 +169,8 @@ class Findings(NamedTuple):
 
 def plus(one: Record, other: Record) -> Record:
     """Return the record of both sets of users."""
-    nothing = _NOTHING[type(one)]
-    if nothing in (one, other):  # as of most updates
-        return other if one == nothing else one
-    return type(one)(*[adding(a, b) for adding, a, b in zip(ADDING[type(one)], one, other, strict=True)])
+    fields = zip(ADDING[type(one)], one, other, _NOTHING[type(one)], strict=True)
+    return type(one)(*[a if b == none else b if a == none else adding(a, b) for adding, a, b, none in fields])
 
 
 def _plus_each(ones: Mapping[str, Any], others: Mapping[str, Any]) -> dict[str, Any]:
@@ -224,6 +222,16 @@ ADDING: Mapping[type, tuple[Adding, ...]] = MappingProxyType(
 """How the fields of each record add up."""
 
 _NOTHING = {kind: kind() for kind in ADDING}
+
+
+def fields_with_findings(findings: Findings) -> set[str]:
+    """Return the fields of the findings, or of any system's, that differ from those of nothing; and the empty name."""
+    fields = {""}
+    records: list[Any] = [findings, *findings.systems.values()]
+    for record in records:
+        nothing = _NOTHING[type(record)]
+        fields.update(name for name, one, none in zip(record._fields, record, nothing, strict=True) if one != none)
+    return fields
 
 
 def to_plain(value: object) -> object:

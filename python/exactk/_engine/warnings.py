@@ -9,7 +9,7 @@ import math
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from exactk._engine.differing_users import describe_differing_users
-from exactk._engine.findings import has_counts_to_warn_of, has_no_hit
+from exactk._engine.findings import fields_with_findings, has_counts_to_warn_of, has_no_hit
 from exactk._engine.inspection import FEWEST_UNKEYED_ITEMS, MOST_IRRELEVANT, is_all_unexpected
 from exactk._inputs.base_messages import ARGUMENT
 from exactk._inputs.keys.column_roles import POSITIVE, usual_role
@@ -75,6 +75,7 @@ class Kind(NamedTuple):
     name: str
     conditions: tuple[str, ...]  # when it is given, as the page about warnings begins to say it
     text: Callable[[Evaluated], Text]  # its words, or none
+    field: str = ""  # of the findings of a call or a system, without which there are none
 
 
 def warn_of(evaluated: Evaluated) -> None:
@@ -87,8 +88,9 @@ def warnings_of(evaluated: Evaluated) -> Iterator[tuple[Kind, Text]]:
     """Yield each warning about a call with its kind, in the order of the table."""
     reports = evaluated.reports.values()
     of_counts = OF_COUNTS if any(map(has_counts_to_warn_of, reports)) else ()
+    fields = fields_with_findings(evaluated.findings)
     for kind in (*OF_TRUTH, *OF_INPUTS, *of_counts, *OF_LISTS) if reports else OF_TRUTH:
-        if text := kind.text(evaluated):
+        if kind.field in fields and (text := kind.text(evaluated)):
             yield kind, text
 
 
@@ -524,8 +526,14 @@ OF_TRUTH = (
         "items of parts",
         ("scores of each list are 1 to n, as ranks would be",),
         _one(lambda call: call.findings.pairs[0]),
+        "pairs",
     ),
-    Kind("pairs", ("each pair of strings is read as one user's list",), _one(lambda call: call.findings.pairs[1])),
+    Kind(
+        "pairs",
+        ("each pair of strings is read as one user's list",),
+        _one(lambda call: call.findings.pairs[1]),
+        "pairs",
+    ),
     Kind(
         "unused columns",
         (
@@ -533,15 +541,21 @@ OF_TRUTH = (
             "the rows count by a column of grades alone, and a column of what happened is not used",
         ),
         _describe_unused_columns,
+        "columns",
     ),
-    Kind("ratings", ("every rating above 0 counts as relevant",), _describe_ratings),
+    Kind("ratings", ("every rating above 0 counts as relevant",), _describe_ratings, "ratings"),
 )
 """Those that need no report."""
 
 OF_INPUTS = (
-    Kind("catalogue", ("no item of the catalogue is in the predictions",), _one(_describe_catalogue)),
-    Kind("train", ("no user of train with items of the catalogue is in",), _one(_describe_users_of_train)),
-    Kind("users without train", ("users without an item in train count as 0",), _one(_describe_users_without_train)),
+    Kind("catalogue", ("no item of the catalogue is in the predictions",), _one(_describe_catalogue), "train"),
+    Kind("train", ("no user of train with items of the catalogue is in",), _one(_describe_users_of_train), "train"),
+    Kind(
+        "users without train",
+        ("users without an item in train count as 0",),
+        _one(_describe_users_without_train),
+        "train",
+    ),
     Kind("ties", ("the order of ties changes a value",), _describe_ties),
     Kind(
         "unmatched",
@@ -559,27 +573,32 @@ OF_INPUTS = (
         "base predictions",
         ("users with predictions have no base predictions", "no item of `base_predictions` is in the predictions"),
         _each(_describe_base_use),
+        "base",
     ),
-    Kind("ranks", ("scores of each list are 1 to n, as ranks would be",), _describe_ranks),
+    Kind("ranks", ("scores of each list are 1 to n, as ranks would be",), _describe_ranks, "readings"),
     Kind(
         "test items alone",
         ("all items of the lists of 10 or more users are relevant",),
         _each_of_values(lambda _, found: found.readings.describe_relevance(), _RANK_ALL),
+        "readings",
     ),
     Kind(
         "exclusions",
         ("no user of `exclude` is in the truth", "no item of `exclude` is in the truth"),
         _one(_describe_exclusions),
+        "exclusions",
     ),
     Kind(
         "coverage",
         ("systems cover different users",),
         _one(lambda call: describe_differing_users(call.reports, call.findings)[0]),
+        "coverage",
     ),
     Kind(
         "means",
         ("systems cover different users",),
         _one(lambda call: describe_differing_users(call.reports, call.findings)[1]),
+        "coverage",
     ),
 )
 
@@ -607,6 +626,7 @@ OF_LISTS = (
         "sampled candidates",
         ("candidates look like sampled negatives",),
         _each_of_values(lambda _, found: _describe_samples(found.candidate_rows), _SCORE_ALL),
+        "candidate_rows",
     ),
     Kind("cutoffs", ("no list is longer than n",), _each_state(describe_unreached_cutoffs)),
 )
