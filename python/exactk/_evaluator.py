@@ -124,7 +124,7 @@ class Evaluator:
         Warns
         -----
         EvaluationWarning
-            If columns of the predictions look misread. All other warnings come with `compute`.
+            If rows or columns of one input look misread. All other warnings come with `compute`.
         """
         update = Update(truth, predictions, **with_defaults(options, Evaluator.update, UpdateOptions))
         with self._updating():
