@@ -20,7 +20,6 @@ from exactk._engine.problem import (
     Problem,
     presence_of,
 )
-from exactk._inputs.keys.vocabulary import Snapshot
 from exactk._inputs.model.lists import Rankings
 from exactk._inputs.model.scores import MatrixScores, SparseScores
 from exactk._plan.fields import core_rules
@@ -37,6 +36,7 @@ if TYPE_CHECKING:
 
     from exactk._engine.problem import BaseLists
     from exactk._engine.topk import BestIndices, TopKProblem
+    from exactk._inputs.keys.vocabulary import Snapshot
     from exactk._inputs.model.candidate_items import CandidateItems
     from exactk._inputs.model.scores import Predictions, Scored
     from exactk._plan.conventions import Convention
@@ -221,10 +221,13 @@ def _truth_digest(keyed: KeyedTruth, num_threads: int) -> int:
 
 def _user_hashes(users: Snapshot | NDArray[Any] | None) -> NDArray[np.uint64] | None:
     """Return the hash of each row's user."""
-    if users is None or isinstance(users, Snapshot):
-        return None if users is None else users.hashes
+    if users is None:
+        return None
     from exactk._inputs.keys.key_lists import encode_row_keys
+    from exactk._inputs.keys.vocabulary import Snapshot
 
+    if isinstance(users, Snapshot):
+        return users.hashes
     keys, codes = encode_row_keys(users, "truth.users", len(users), "row")
     return keys.hashes[codes]
 

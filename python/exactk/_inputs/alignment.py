@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from exactk._inputs.checks import elements_at
-from exactk._inputs.keys.vocabulary import KIND_HINT, Snapshot, Vocabulary
 from exactk._inputs.model.lists import Exclusions, Rankings
 from exactk._inputs.model.rows import Rows, count_users, encode_items_again, reindex, resize
 from exactk._inputs.model.scores import CanonicalEmbeddings, Scores, SparseScores, predictions_from_rows
@@ -20,7 +19,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from exactk._inputs.checks import Codes, Ids
-    from exactk._inputs.keys.vocabulary import SharedVocabulary
+    from exactk._inputs.keys.vocabulary import SharedVocabulary, Snapshot, Vocabulary
     from exactk._inputs.long_format import Encoding
     from exactk._inputs.model.scores import MatrixScores, Predictions, Scored
     from exactk._runtime.errors import ExactkError
@@ -68,6 +67,8 @@ class AlignedInputs(NamedTuple):
 
     def user_text(self, row: int) -> str:
         """Return the user of a row as messages show it; empty without keys."""
+        from exactk._inputs.keys.vocabulary import Snapshot
+
         users, codes = self.row_users or (self.users, None)
         if users is None or row >= len(self.truth):
             return ""
@@ -76,6 +77,8 @@ class AlignedInputs(NamedTuple):
 
     def with_user(self, error: ExactkError) -> ExactkError | None:
         """Return the error with the key of the user in whose row it is; None if it has no row, or the user no key."""
+        from exactk._inputs.keys.vocabulary import Snapshot
+
         users, codes = self.row_users or (self.users, None)
         if error.row is None or users is None or error.row >= len(users if codes is None else codes):
             return None
@@ -86,6 +89,8 @@ class AlignedInputs(NamedTuple):
     @property
     def user_array(self) -> NDArray[Any] | None:
         """User keys or labels as an array."""
+        from exactk._inputs.keys.vocabulary import Snapshot
+
         return self.users.array if isinstance(self.users, Snapshot) else self.users
 
     @property
@@ -247,6 +252,7 @@ class Alignment:
     def _check_kinds_of_base(self, base: Rows | Predictions, predictions: Rows | Predictions) -> None:
         """Raise InputTypeError if the items of the base predictions cannot be those of the predictions."""
         from exactk._inputs.base_messages import ARGUMENT
+        from exactk._inputs.keys.vocabulary import KIND_HINT
 
         kind, expected = _kind_of_items(base), _kind_of_items(predictions)
         keyed = [
@@ -358,6 +364,8 @@ class Alignment:
         first = kinds.get("truth", next(iter(kinds.values()), ""))
         for argument, kind in kinds.items():
             if kind != first and {kind, first} != {"int", _NUMBERS}:
+                from exactk._inputs.keys.vocabulary import KIND_HINT
+
                 hint: Text = KIND_HINT
                 if kind == _NUMBERS and not isinstance(predictions, Rows):
                     hint = (f"{_with_keys(predictions, 'items')} adds keys of items",)
@@ -387,6 +395,8 @@ def _with_keys(scores: MatrixScores, keys: str) -> str:
 
 def _vocabulary_for(columns: Snapshot, others: list[Rows]) -> Vocabulary:
     """Return a vocabulary that begins with the keys of the columns, and takes the items of others."""
+    from exactk._inputs.keys.vocabulary import Vocabulary
+
     if columns.size:
         return columns.copy()
     kinds = [_kind_of_items(rows) for rows in others]  # without columns, keys are of no kind

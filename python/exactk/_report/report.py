@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, TypeVar, 
 import numpy as np
 
 from exactk._inputs.checks import read_only
-from exactk._inputs.keys.vocabulary import Snapshot
 from exactk._plan.conventions import description
 from exactk._plan.metric_strings import canonical_name
 from exactk._plan.values import group_tally_index, tally_index
@@ -31,6 +30,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from exactk._inference.intervals import MeanInterval
+    from exactk._inputs.keys.vocabulary import Snapshot
     from exactk._plan.conventions import Convention
     from exactk._plan.values import Plan, TallyPlan, Value
     from exactk._report.counts import CandidateCounts
@@ -437,6 +437,8 @@ class Report(Exports, Mapping[str, float]):
     @property
     def users(self) -> NDArray[Any]:
         """The users' keys."""
+        from exactk._inputs.keys.vocabulary import Snapshot
+
         if self._users is None:
             return np.arange(self._state.counts.users)
         return self._users.array if isinstance(self._users, Snapshot) else self._users
@@ -558,6 +560,8 @@ class Report(Exports, Mapping[str, float]):
         return hash(self._state)
 
     def __reduce__(self) -> tuple[Any, ...]:
+        from exactk._inputs.keys.vocabulary import Snapshot
+
         users = self._users.to_plain() if isinstance(self._users, Snapshot) else self._users
         return (
             Report._from_plain,
@@ -568,6 +572,7 @@ class Report(Exports, Mapping[str, float]):
     def _from_plain(
         cls, state: State, users: tuple[Any, ...] | NDArray[Any] | None, user_table: tuple[Any, ...] | None
     ) -> Report:
+        from exactk._inputs.keys.vocabulary import Snapshot
         from exactk._report.user_table import UserTable
 
         keys = Snapshot.from_plain(users) if isinstance(users, tuple) else users

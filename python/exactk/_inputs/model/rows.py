@@ -21,7 +21,6 @@ from exactk._inputs.checks import (
     parts,
     parts_of_rows,
 )
-from exactk._inputs.keys.vocabulary import Snapshot, Vocabulary, vocabulary_of_labels
 from exactk._runtime.errors import ExactkError, input_error
 
 if TYPE_CHECKING:
@@ -30,6 +29,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from exactk._inputs.checks import Codes, Offsets
+    from exactk._inputs.keys.vocabulary import Snapshot, Vocabulary
 
 
 class FrameRow(NamedTuple):
@@ -203,6 +203,8 @@ class Rows(NamedTuple):
     @classmethod
     def from_plain(cls, plain: dict[str, Any]) -> Rows:
         """Return the rows that `to_plain` described."""
+        from exactk._inputs.keys.vocabulary import Snapshot
+
         vocabularies = {
             name: None if plain[name] is None else Snapshot.from_plain(plain[name])
             for name in ("user_vocabulary", "item_vocabulary")
@@ -215,6 +217,8 @@ _PLAIN_FIELDS = ("indptr", "items", "grades", "present", "lengths", "scores", "r
 
 def with_labels_as_keys(rows: Rows, argument: str) -> Rows:
     """Return the rows of a truth in another argument: its labels are the keys of users, who must be distinct."""
+    from exactk._inputs.keys.vocabulary import vocabulary_of_labels
+
     if rows.labels is None:
         return rows
     keys = vocabulary_of_labels(rows.labels, f"{argument}.users").snapshot()

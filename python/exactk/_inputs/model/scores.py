@@ -11,7 +11,6 @@ import numpy as np
 
 from exactk import _core
 from exactk._inputs.checks import Offsets, exact_float, read_only, score_array, vector_array
-from exactk._inputs.keys.vocabulary import Snapshot
 from exactk._inputs.model.lists import Exclusions, Rankings
 from exactk._inputs.model.rows import Rows
 from exactk._runtime.errors import input_error, type_error
@@ -23,6 +22,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from exactk._inputs.checks import Ids
+    from exactk._inputs.keys.vocabulary import Snapshot
     from exactk._inputs.model.candidate_items import CandidateItems
     from exactk._inputs.model.rows import FindRow
     from exactk._inputs.protocols import DataFrame, KeysLike, MatrixLike, VectorLike
@@ -230,6 +230,8 @@ class Scores:
 
     @classmethod
     def _from_plain(cls, values: NDArray[Any], min_score: float | None, *keys: Any) -> Scores:  # noqa: ANN401 - as __reduce__ has them
+        from exactk._inputs.keys.vocabulary import Snapshot
+
         scores = cls.__new__(cls)
         users, items = (None if plain is None else Snapshot.from_plain(plain) for plain in keys)
         scores._assemble(values, min_score, users, items, None)  # noqa: SLF001 - its own
