@@ -165,7 +165,6 @@ CALLS: dict[str, tuple[Callable[..., Any], Callable[[], Any]]] = {
     "padded_lengths": (_core.padded_lengths, lambda: [np.array([[1, -1], [2, 3]]), "x"]),
     "Rules": (_core.Rules, lambda: [STANDARD | {"gain": "table", "min_grade": 0.5, "gain_table": [0.0, 1.0]}]),
     "PlannedValue": (_core.PlannedValue, lambda: ["ndcg", 3, 0.5, sound_rules()]),
-    "MetricInfo": (_core.MetricInfo, lambda: [_core.metric_table()[0]]),
     "PairedValue": (_core.PairedValue, lambda: [[0, 1], 1, False, True, True]),
     "paired_sums": (
         _core.paired_sums,

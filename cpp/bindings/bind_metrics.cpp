@@ -35,7 +35,6 @@ void bind_metrics(py::module_& module) {
       .def_readonly("high", &MetricParameter::high)
       .def_readonly("whole", &MetricParameter::whole);
   bind_class<MetricInfo>(module, "MetricInfo", "The metadata of a metric.")
-      .def(py::init<const MetricInfo&>(), py::arg("info"))
       .def_readonly("name", &MetricInfo::name)
       .def_property_readonly("aliases",
                              [](const MetricInfo& info) {

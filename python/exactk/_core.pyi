@@ -144,7 +144,6 @@ class MetricInfo:
     """
     The metadata of a metric.
     """
-    def __init__(self, info: MetricInfo) -> None: ...
     @property
     def aliases(self) -> list[str]: ...
     @property
