@@ -186,7 +186,6 @@ class Alignment:
         encoding: Encoding,
         base: Rows | Predictions | None = None,
     ) -> None:
-
         self._shared_users, self._shared_items = encoding.users, encoding.items
         self._truth, self._exclude, self._base = truth, exclude, base
         self._systems = [
@@ -263,7 +262,6 @@ class Alignment:
             raise type_error(ARGUMENT, f"items of type {expected}, as in the predictions", kind, hint=KIND_HINT)
 
     def _inputs_beside_truth(self, predictions: Rows | Predictions) -> AlignedInputs:
-
         if isinstance(predictions, (Scores, CanonicalEmbeddings)):
             predictions = self._aligned_matrix(predictions) if self._has_keys else predictions
             if predictions.item_vocabulary is not None:
@@ -301,7 +299,6 @@ class Alignment:
         return AlignedInputs(truth, scores, exclude, items.snapshot())
 
     def _aligned_predictions(self, predictions: Rows | Rankings | SparseScores) -> Predictions:
-
         rows = predictions if isinstance(predictions, Rows) else predictions.rows()
         self._check_users(rows)
         aligned = self._with_rows_of_all_users(rows)

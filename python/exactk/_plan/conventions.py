@@ -339,7 +339,6 @@ class Convention:
         return f"<Convention {text}>" if text.endswith(all_changes) else f"<Convention {text}: {all_changes}>"
 
     def _repr_html_(self) -> str:
-
         from exactk._runtime.html_table import HtmlTable, html_of_tables
 
         changes = _changes(self, _STANDARD)

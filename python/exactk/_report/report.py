@@ -236,7 +236,6 @@ class Report(Exports, Mapping[str, float]):
         return self._plan.group_tallies
 
     def _group_tally_of(self, value: Value) -> GroupTally:
-
         return self._state.group_tallies[group_tally_index(value, self._group_tally_plans)]
 
     def _value_of_lists(self, value: Value) -> float:

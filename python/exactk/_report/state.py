@@ -230,7 +230,6 @@ class State:
 
     @cached_property
     def _plan(self) -> Plan:
-
         return plan(self.spellings, self.convention, compares_lists=None, customs=by_name(self.custom_metrics))
 
     def __post_init__(self) -> None:
@@ -489,7 +488,6 @@ class StateSums:
     """Running sums over states of different users, added in place, so that memory does not grow with their number."""
 
     def __init__(self, first: State, argument: str = "parts") -> None:
-
         self._first = first
         self._argument = argument  # which has the states, for messages
         self._spellings = first.spellings
