@@ -282,6 +282,8 @@ NEAR_MISSES: dict[str, tuple[str, Any, str]] = {
     "name of another library's function": ("ndcg_score", "standard", "ndcg"),
     "cutoff without a number": ("apk", "standard", "ap@10"),
     "cutoff in words": ("recall at 10", "standard", "recall@10"),
+    "cutoff of a metric that has none": ("auc_at_k", "standard", "auc"),
+    "parameter without a default": ("list_auc_at_5", "standard", "list_auc@5(num_items=...)"),
     "cutoff after the parameter": ("fbeta(beta=2)@10", "standard", "fbeta@10(beta=2)"),
     "beta": ("f2@10(average=micro)", "standard", "fbeta@10(beta=2,average=micro)"),
     "beta after an underscore": ("f_2@10", "standard", "fbeta@10(beta=2)"),
@@ -318,6 +320,7 @@ NEWCOMERS = {
     "metrics.rbo": "exactk.agreement_metrics.rbo",
     "lists.ndcg": "exactk.metrics.ndcg",
     "metrics.recall_at_k": "exactk.metrics.recall @ 10, or exactk.metrics.recall(truth, predictions, k=10) for its value",
+    "metrics.auc_at_k": "exactk.metrics.auc, or exactk.metrics.auc(truth, predictions) for its value",
     "metrics.f1_at_5": "exactk.metrics.f1 @ 5, or exactk.metrics.f1(truth, predictions, k=5) for its value",
     "metrics['nDCG@10']": "exactk.metrics.nDCG @ 10, or exactk.metrics.nDCG(truth, predictions, k=10) for its value",
 }
@@ -333,6 +336,11 @@ def test_names_of_metrics_that_are_none_are_answered_with_what_to_write(typed: s
     lists = {"truth": [[1]], "predictions": [[1]], "one": [[1]], "other": [[1]]}
     for code in hint.removesuffix(" for its value").split(", or "):
         eval(code, names | lists)  # noqa: S307 - our own
+
+
+def test_a_parameter_without_a_default_is_part_of_what_to_write() -> None:
+    with pytest.raises(AttributeError, match=r"write exactk\.metrics\.list_auc\.with_\(num_items=\.\.\.\)\(truth, "):
+        exactk.list_auc  # type: ignore[attr-defined]  # noqa: B018
 
 
 def test_names_that_exactk_lacks_are_answered_with_a_suggestion() -> None:

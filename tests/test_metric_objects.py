@@ -148,6 +148,18 @@ def test_a_call_is_the_value(name: str) -> None:
     assert (outcome.failed, outcome.attempted > 3) == (0, True)
 
 
+@pytest.mark.parametrize("name", ALL)
+def test_help_says_what_the_metric_string_is(name: str) -> None:
+    code = re.findall(r"``(.+?)`` (?:is the metric string|sets the parameter)", " ".join(ALL[name].__doc__.split()))
+    parameter = ALL[name].parameter
+    assert len(code) == 1 + (parameter is not None and parameter.standard is not None)
+    string = eval(code[0], {"exactk": exactk})  # noqa: S307 - our own
+    core_metric = core_metrics[name]
+    assert (
+        plan(string, exactk.conventions["standard"], compares_lists=None)[0].cutoff == (10, None)[core_metric.pairwise]
+    )
+
+
 @pytest.mark.parametrize("options", [{}, {"weights": [1.0, 3.0]}, {"convention": "trec_eval"}, {"exclude": [[2], []]}])
 def test_calls_take_the_options(options: Any) -> None:
     for k, text in ((2, "rbp@2(p=0.3)"), (None, "rbp(p=0.3)")):

@@ -55,7 +55,7 @@ def documentation(metric: MetricInfo) -> str:
         f"{metric.summary[0].upper()}{metric.summary[1:]}.",
         f"Formula under the standard convention: {metric.formula}{where}.",
         *(f"{name[0].upper()}{name[1:]}: {text}." for name, text in _facts(metric).items() if name != "formula"),
-        f"``{path_of(metric)} @ 10`` is the metric string. A value has the options of `exactk.{function}`, but no groups.",
+        f"{_way_to_string(metric)} A value has the options of `exactk.{function}`, but no groups.",
     ]
     text = "\n\n".join(textwrap.fill(one, 120, break_on_hyphens=False) for one in paragraphs)
     return "\n".join([text, "", "Examples", "--------", *_example(metric), ""])
@@ -94,6 +94,25 @@ def _signature(metric: MetricInfo) -> str:
     return f"{metric.name}({lists_of(metric)}, k=None, **options) -> float"
 
 
+def _way_to_string(metric: MetricInfo) -> str:
+    """Return the sentence about the metric string, at a cutoff if there may be one, and about the parameter."""
+    if metric.pairwise:
+        return f'``"{metric.name}"`` is the metric string, which has no cutoff.'
+    path = f"{path_of(metric)}{_required_setting(metric)}"
+    if metric.parameter is None or metric.parameter.standard is None:
+        return f"``{path} @ 10`` is the metric string."
+    return (
+        f"``{path} @ 10`` is the metric string, and ``{path}.with_({metric.parameter.name}=...)`` sets the parameter."
+    )
+
+
+def _required_setting(metric: MetricInfo) -> str:
+    """Return the example's setting of a parameter without a default; of other metrics none."""
+    if metric.parameter is None or metric.parameter.standard is not None:
+        return ""
+    return f".with_({metric.parameter.name}={_REQUIRED})"
+
+
 def _example(metric: MetricInfo) -> list[str]:
     """Return the lines of an example, and its value by the reference."""
     from exactk import reference
@@ -109,15 +128,12 @@ def _example(metric: MetricInfo) -> list[str]:
         options["items"] = Items(**of_items)
         lines.append(f"items = exactk.Items({', '.join(f'{name}={name}' for name in of_items)})")
     k = None if metric.pairwise else 2 if metric.reads_beyond_cutoff else 3
-    needs = (
-        ""
-        if metric.parameter is None or metric.parameter.standard is not None
-        else f"({metric.parameter.name}={_REQUIRED})"
-    )
+    needs = _required_setting(metric)
     evaluate: Callable[..., Report] = reference.agreement if metric.compares_lists else reference.evaluate
-    (value,) = evaluate(*lists.values(), f"{metric.name}{f'@{k}' if k else ''}{needs}", **options).values()
+    string = f"{metric.name}{f'@{k}' if k else ''}{needs.removeprefix('.with_')}"
+    (value,) = evaluate(*lists.values(), string, **options).values()
     passed = ", ".join([*lists, *([f"k={k}"] if k else []), *(f"{name}={name}" for name in options)])
-    code = ["import exactk", *lines, f"{path_of(metric)}{needs and f'.with_{needs}'}({passed})"]
+    code = ["import exactk", *lines, f"{path_of(metric)}{needs}({passed})"]
     return [*(f">>> {line}" for line in code), repr(value)]
 
 

@@ -265,7 +265,8 @@ class _Metrics(Registry[_M], Generic[_M]):
         meant = meant_by(spelling)
         if meant is None:
             return super().hint(spelling)
-        return f"write {meant.path}" + (f" @ {meant.cutoff}, or {meant.call} for its value" if meant.cutoff else "")
+        at = "" if meant.info.pairwise else f" @ {meant.cutoff}"
+        return f"write {meant.path}" + (f"{at}, or {meant.call} for its value" if meant.cutoff else "")
 
     if not TYPE_CHECKING:  # which know every name
 

@@ -199,7 +199,7 @@ class Meant(NamedTuple):
     @property
     def string(self) -> str:
         """The metric string."""
-        at = "" if self.cutoff is None else f"@{self.cutoff}"
+        at = "" if self.cutoff is None or self.info.pairwise else f"@{self.cutoff}"
         return f"{self.spelling}{at}{f'({self.settings})' if self.settings else ''}"
 
     @property
@@ -230,7 +230,10 @@ def meant_by(text: str) -> Meant | None:
         spelling, k = of_name["name"], of_name["cutoff"]
     else:
         return None
-    return Meant(metrics[spelling], spelling, None if k is None else int(k) if k.isdigit() else 10, settings)
+    info = metrics[spelling]
+    if not settings and info.parameter is not None and info.parameter.standard is None:
+        settings = f"{info.parameter.name}=..."
+    return Meant(info, spelling, None if k is None else int(k) if k.isdigit() else 10, settings)
 
 
 _CUSTOM_NAME = re.compile(r"[A-Za-z](?:[A-Za-z0-9_-]*[A-Za-z])?")
