@@ -159,7 +159,7 @@ def test_docstrings_describe_each_parameter_once_in_order(name: str) -> None:
     assert firsts == sorted(firsts, key=parameters.index)
     assert len(re.findall(r"^\S", section, re.MULTILINE)) == len(headers)  # none is without a type
     footnotes = set(re.findall(r"\[(\d)\]_", text))
-    assert footnotes <= set(re.findall(r"^\.\. \[(\d)\]", text, re.MULTILINE))
+    assert footnotes == set(re.findall(r"^\.\. \[(\d)\]", text, re.MULTILINE))
     titles = re.findall(r"\n\n(\S.*)\n---", text)
     order = ["Parameters", "Attributes", "Returns", "Raises", "Warns", "See Also", "Notes", "References", "Examples"]
     assert titles == sorted(titles, key=order.index)
@@ -179,6 +179,12 @@ def test_what_an_option_is_stands_in_the_docstring_of_evaluate_alone() -> None:
     lists = inspect.getdoc(exactk.judge) or ""
     assert "Items to remove" in lists
     assert 'The key ``"ndcg.gain"`` changes a field for one metric.\n    It decides what is relevant' in lists
+
+
+def test_an_update_is_not_said_to_take_an_iterator() -> None:
+    text = inspect.getdoc(exactk.Evaluator.update) or ""
+    assert "but for an iterator of blocks" in text
+    assert text.count("iterator") == 1
 
 
 def test_functions_work_without_docstrings() -> None:

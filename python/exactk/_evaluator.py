@@ -113,8 +113,10 @@ class Evaluator:
 
         Parameters
         ----------
-        predictions
-            An iterator of blocks is refused: each block is an update.
+        truth : Truth, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, path, or None
+            As in `exactk.evaluate`; None if no metric reads the truth.
+        predictions : Rankings, Scores, SparseScores, Embeddings, Batches, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, or path
+            As in `exactk.evaluate`, but for an iterator of blocks: each block is an update.
 
         Raises
         ------

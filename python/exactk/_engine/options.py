@@ -75,7 +75,10 @@ def with_parameters(
             more = f"\n{entry.text}" if entry else ""
             entries[alike[0]] = f"{', '.join(alike)} : {described.kind}\n{described.text}{more}"
     sections = {**sections, "Parameters": "\n".join(["Parameters\n----------", *entries.values()])}
-    return "\n\n".join([summary, *(sections[title] for title in sorted(sections, key=_ORDER.index))])
+    whole = "\n\n".join([summary, *(sections[title] for title in sorted(sections, key=_ORDER.index))])
+    return re.sub(
+        r"\n\.\. (\[\d\]) .*", lambda one: one[0] if f"{one[1]}_" in whole else "", whole
+    )  # without those of others
 
 
 @cache
