@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+from typing import Any
+
 import pytest
 
 import exactk
@@ -25,7 +28,7 @@ def test_pages_have_a_line_for_each_fact() -> None:
         assert ("parameter" in page) is (info.parameter is not None)
         fields = page["convention fields"].split(", ")
         assert fields[: len(info.own_fields)] == list(info.own_fields)
-        assert ("gain" in fields) is (info.uses_gains and not info.takes_max_grade)
+        assert ("gain" in fields) is (info.uses_gains and not info.takes_max_grade and not info.compares_lists)
     assert "\nparameter          p, 0 to below 1, default 0.8\n" in text_page(metrics["rbp"])
     assert "\nparameter          num_items, 1 to 1e+15, required\n" in text_page(metrics["list_auc"])
 
@@ -44,6 +47,16 @@ def test_every_metric_is_described() -> None:
     for name in exactk.agreement_metrics:
         assert metrics[name].compares_lists
         assert f"``{name}@k" in str(exactk.agreement.__doc__)
+
+
+@pytest.mark.parametrize("name", exactk.agreement_metrics)
+def test_metrics_of_two_lists_have_the_fields_that_agreement_takes(name: str) -> None:
+    metric = exactk.agreement_metrics[name]
+    fields = re.search(r"Convention fields: (.+?)\.\n", metric.__doc__ or "", re.DOTALL)
+    assert fields is not None
+    for field in re.split(r",\s+", fields[1]):
+        convention: Any = {field: getattr(exactk.conventions["standard"], field)}
+        exactk.agreement([[1, 2]], [[1, 2]], metric @ 2, convention=convention)
 
 
 def test_registries_find_other_spellings_and_list_names_alone() -> None:

@@ -7,7 +7,7 @@ import textwrap
 from typing import TYPE_CHECKING, Any
 
 from exactk._plan.fields import FIELDS
-from exactk._plan.metrics import bounds_text, ignored_fields, lists_of, path_of
+from exactk._plan.metrics import AGREEMENT_FIELDS, bounds_text, ignored_fields, lists_of, path_of
 from exactk._plan.values import range_text
 from exactk._runtime.html_table import HtmlTable, html_of_tables
 
@@ -77,6 +77,8 @@ def html_page(metric: MetricInfo) -> str:
 def _facts(metric: MetricInfo) -> dict[str, str]:
     """Return what is known of the metric, under the standard convention where that matters."""
     ignored, own_first = ignored_fields(metric), dict.fromkeys([*metric.own_fields, *FIELDS])
+    if metric.compares_lists:
+        ignored |= FIELDS.keys() - set(AGREEMENT_FIELDS)
     bounds = metric.parameter
     facts = {
         "formula": metric.formula,

@@ -31,6 +31,7 @@ from exactk._inputs.values_by_user import Groups, Weights
 from exactk._plan.conventions import as_convention, conventions, with_complete_hint
 from exactk._plan.fields import FIELDS, field_name
 from exactk._plan.metric_strings import plan, warn_of_unused_fields
+from exactk._plan.metrics import AGREEMENT_FIELDS
 from exactk._runtime.errors import ExactkError, input_error, type_error, warn
 from exactk._runtime.faults import Option, plural
 from exactk._runtime.progress import Progress
@@ -145,7 +146,6 @@ _FIXED: Mapping[str, Any] = {
 }
 """The fields that would tell the two lists apart, or take an item twice, and so are not the caller's."""
 
-_READ = ("rbo_over", "undefined", "ties", "nan", "score_dtype", "negative_infinity", "decimals")
 _OF_VALUES = ("rbo_over", "undefined", "decimals")  # that may differ between values: both lists are ranked once
 _TIES = ("lowest_id", "highest_id", "input_order", "raise")
 
@@ -156,8 +156,8 @@ def _checked_convention(convention: ConventionLike) -> Convention:
     changes = convention if isinstance(convention, Mapping) else {}
     for name in changes:
         field = field_name(name.rpartition(".")[2])
-        if field is not None and field not in _READ:
-            raise input_error("convention", f"a field that agreement reads: {', '.join(_READ)}", repr(name))
+        if field is not None and field not in AGREEMENT_FIELDS:
+            raise input_error("convention", f"a field that agreement reads: {', '.join(AGREEMENT_FIELDS)}", repr(name))
     if given.ties not in _TIES:
         expected = f"ties that are broken in each list alone: {', '.join(_TIES)}"
         raise input_error("convention", expected, repr(given.ties), hint=Option("convention", {"ties": "lowest_id"}))
@@ -179,7 +179,7 @@ def _check_values(values: Sequence[Value], convention: Convention) -> None:
     for value in values:
         for name in FIELDS:
             if name not in _OF_VALUES and value.rules[name] != rules[name]:
-                hint = Option("convention", {name: value.rules[name]}) if name in _READ else ""
+                hint = Option("convention", {name: value.rules[name]}) if name in AGREEMENT_FIELDS else ""
                 expected = f"{value.metric} with changes of {', '.join(_OF_VALUES)} alone"
                 raise input_error("metrics", expected, f"{name}={value.rules[name]}", hint=hint)
 
@@ -233,12 +233,12 @@ def _naming(names: Mapping[str, str], convention: Convention, values: Sequence[V
 
 def _change_of_convention(option: Option) -> Option:
     """Return an option of `exactk.topk` as the field of the convention that it is here."""
-    return Option("convention", {option.name: option.value}) if option.name in _READ else option
+    return Option("convention", {option.name: option.value}) if option.name in AGREEMENT_FIELDS else option
 
 
 def _is_read(option: Option) -> bool:
     """Return whether the option changes fields that apply."""
-    return option.name == "convention" and isinstance(option.value, dict) and {*option.value} <= {*_READ}
+    return option.name == "convention" and isinstance(option.value, dict) and {*option.value} <= {*AGREEMENT_FIELDS}
 
 
 def _with_names(text: str, names: Mapping[str, str], *, also_scores: bool = False) -> str:

@@ -134,6 +134,9 @@ evaluation_metrics = {name: info for name, info in metrics.items() if not info.c
 agreement_metrics = {name: info for name, info in metrics.items() if info.compares_lists}
 """The metrics of `exactk.evaluate`, and those of `exactk.agreement`, by name."""
 
+AGREEMENT_FIELDS = ("rbo_over", "undefined", "ties", "nan", "score_dtype", "negative_infinity", "decimals")
+"""The fields that `exactk.agreement` reads: others would tell the two lists apart, or take an item twice."""
+
 _OWN_FIELDS = frozenset(field for info in metrics.values() for field in info.own_fields)
 _GAIN_FIELDS = frozenset({"gain", "gain_table"})
 _TRUTH_FIELDS = frozenset({"empty_truth", "min_grade", "negative_grades"})
