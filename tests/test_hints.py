@@ -343,6 +343,14 @@ def test_a_parameter_without_a_default_is_part_of_what_to_write() -> None:
         exactk.list_auc  # type: ignore[attr-defined]  # noqa: B018
 
 
+def test_submodules_that_are_not_loaded_are_answered_with_their_import() -> None:
+    for name in ("compat", "dask", "ltr", "ray", "spark", "torch"):
+        with pytest.raises(
+            AttributeError, match=rf"^module 'exactk' has no attribute '{name}'; write import exactk\.{name}$"
+        ):
+            exactk.__getattr__(name)  # as before an import statement
+
+
 def test_names_that_exactk_lacks_are_answered_with_a_suggestion() -> None:
     for name, meant in {"Evaluate": "evaluate", "recal_at_k": "recall_at_k"}.items():
         with pytest.raises(AttributeError, match=rf"^module 'exactk' has no attribute '{name}'; .* '{meant}'\?$"):

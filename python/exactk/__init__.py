@@ -131,6 +131,8 @@ _MODULES = {
 
 _MODULE_OF = {name: module for module, names in _MODULES.items() for name in names.split()}
 _SUBMODULES = ("displays", "reference", "results", "typing")
+_ON_IMPORT = ("compat", "dask", "ltr", "ray", "spark", "torch")
+"""The submodules that their first use loads, and those that need an import statement."""
 
 __all__ = [*_MODULE_OF, "reference"]  # noqa: PLE0604 - the names are strings
 
@@ -153,6 +155,8 @@ if not TYPE_CHECKING:  # type checkers would take every name for one that this f
 
             return version("exactk")
         message = f"module 'exactk' has no attribute {name!r}"
+        if name in _ON_IMPORT:
+            raise AttributeError(f"{message}; write import exactk.{name}")
         if name.startswith("_"):
             raise AttributeError(message)
         from exactk._plan.metrics import meant_by

@@ -286,6 +286,10 @@ _OF_OTHERS = (
     ("threads", "did you mean 'threads'?", "num_threads n_threads nthreads n_jobs workers"),
     ("exclude", "did you mean 'exclude'?", "train seen exclude_seen filter_already_liked_items"),
     ("groups", "did you mean 'groups'?", "by group_by"),
+    ("items", "items=exactk.Items(catalogue) has it", "catalog catalogue"),
+    ("adjust", "did you mean 'adjust'?", "correction"),
+    ("baseline", "did you mean 'baseline'?", "reference control"),
+    ("confidence", "confidence=1 - {value!r}", "alpha max_p"),
     ("seed", "did you mean 'seed'?", "random_state"),
     ("metrics", "exactk.compare(truth, systems, metrics, seed={value!r}) has random numbers", "random_state"),
 )
