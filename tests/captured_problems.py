@@ -23,5 +23,4 @@ def evaluate(problems: list[Problem], truth: Any, predictions: Any, items: Any, 
 
     engine = core_engine._replace(solve=solve)
     options = {**DEFAULTS, **options, "items": items}
-    (report,) = evaluate_with_engine(engine, ONE_SYSTEM, truth, predictions, "recall@2", **options).values()
-    return report
+    return evaluate_with_engine(engine, ONE_SYSTEM, truth, predictions, "recall@2", **options).report

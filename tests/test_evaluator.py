@@ -21,7 +21,6 @@ from hypothesis import HealthCheck, assume, given, settings, strategies as st
 
 import exactk
 from children import assert_ratio, cpu_seconds, run_child
-from exactk._engine.block_sums import BlockSums
 from exactk._engine.evaluation import Evaluation as EngineEvaluation
 from exactk._inputs.keys.vocabulary import Vocabulary
 from exactk._inputs.model.item_table import CanonicalItems
@@ -264,7 +263,7 @@ def test_an_update_that_fails_adds_nothing(case: str) -> None:
     assert evaluator.compute().state == exactk.evaluate(truth, lists, METRICS).state
 
 
-@pytest.mark.parametrize("method", ["evaluate_chunk", "evaluate_all", "_begin_pairs", "_add_to_pairs"])
+@pytest.mark.parametrize("method", ["evaluate_chunk", "evaluate_all", "_pairs_of", "_find_in_system"])
 def test_an_interrupted_update_adds_nothing(method: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """As by Ctrl-C in a notebook, before the block is added to the sums or after."""
     evaluator = filled()
@@ -278,7 +277,6 @@ def test_an_interrupted_update_adds_nothing(method: str, monkeypatch: pytest.Mon
         with pytest.raises(KeyboardInterrupt):
             evaluator.update(*rest())
     with monkeypatch.context() as patch:
-        patch.setattr(BlockSums, "states", property(interrupt))
         patch.setattr("exactk._engine.updates.UpdateSums", interrupt)  # after the keys have been added
         with pytest.raises(KeyboardInterrupt):
             evaluator.update(*rest())

@@ -28,7 +28,7 @@ from exactk._engine.findings import (
     plus,
     to_plain,
 )
-from exactk._engine.inspection import NO_ITEMS, ItemsApart
+from exactk._engine.inspection import ItemsApart
 from exactk._engine.update_digits import _added_numbers, _largest_numbers, _record_of
 from exactk._engine.warnings import WARNINGS
 from exactk._inputs.model.lists import Rankings
@@ -149,15 +149,16 @@ def test_items_on_both_sides_are_noticed_in_any_chunks(
     def rows(items: set[int]) -> Rankings:
         return Rankings.from_rows(Rows(np.array([0, len(items)]), np.array(sorted(items), np.int64)))
 
-    apart: list[ItemsApart | None] = [NO_ITEMS, NO_ITEMS]
+    apart: list[ItemsApart | None] = [ItemsApart(), ItemsApart()]
     for truth, lists in sides:
         at = data.draw(st.integers(0, 1))
         one = apart[at]
-        apart[at] = None if one is None else one.with_chunk(rows(truth), rows(lists))  # type: ignore[arg-type]
+        of_chunk = ItemsApart.of_chunk(rows(truth), rows(lists))  # type: ignore[arg-type]
+        apart[at] = None if one is None or of_chunk is None else one.plus(of_chunk)
         if data.draw(st.booleans()):
             apart = [None if one is None else ItemsApart.from_plain(one.to_plain()) for one in apart]
     first, second = apart
-    both = None if first is None or second is None else first.merged(second)
+    both = None if first is None or second is None else first.plus(second)
     of_truth, of_lists = (set[int]().union(*side) for side in zip(*sides, strict=True)) if sides else (set(), set())
     has_match = bool(of_truth & of_lists)
     assert (both is None or both.to_plain() is None) == has_match

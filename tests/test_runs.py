@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from scipy import optimize, stats
 
 import exactk
-from exactk._engine.pairs import Pairing
+from exactk._engine.pairs import ChunkPairs
 from exactk.reference.runs import Numbers, difference_of_runs
 from strategies import at_night, examples
 
@@ -378,14 +378,14 @@ def test_a_value_that_is_nan_in_one_run_is_undefined() -> None:
 def test_few_tables_are_held_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
     """With a baseline: its mean, its form beside means if it has one run, and the mean of the system that is added."""
     most = 0
-    add = Pairing.add
+    add = ChunkPairs.add
 
     def counted(self: Any, *arguments: Any) -> None:
         nonlocal most
         add(self, *arguments)
         most = max(most, len(self._tables) + (self._means is not None))
 
-    monkeypatch.setattr(Pairing, "add", counted)
+    monkeypatch.setattr(ChunkPairs, "add", counted)
     truth, systems = drawn(12)
     exactk.compare(truth, systems, "recall@5", runs=RUNS, baseline="old")
     assert most == 2

@@ -108,8 +108,7 @@ OF_PREDICTIONS = ("lists", "matrix", "rankings", "scores", "score object", "unus
 def evaluate_long(*given: Any, convention: Any) -> exactk.Report:
     """Return the report that the long way gives."""
     options = {**DEFAULTS, "convention": convention}
-    (report,) = evaluate_with_engine(core_engine, ONE_SYSTEM, *given, **options).values()
-    return report
+    return evaluate_with_engine(core_engine, ONE_SYSTEM, *given, **options).report
 
 
 @pytest.fixture

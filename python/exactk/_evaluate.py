@@ -214,7 +214,7 @@ def evaluate(
     from exactk._engine.pipeline import evaluate_with_engine
     from exactk._engine.systems import ONE_SYSTEM
 
-    (report,) = evaluate_with_engine(
+    return evaluate_with_engine(
         core_engine,
         ONE_SYSTEM,
         truth,
@@ -235,8 +235,7 @@ def evaluate(
         score=score,
         rank=rank,
         grade=grade,
-    ).values()
-    return report
+    ).report
 
 
 DEFAULTS: Mapping[str, Any] = MappingProxyType(evaluate.__kwdefaults__ or {})

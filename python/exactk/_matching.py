@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from exactk._engine.chunks import Part
 from exactk._engine.core import core_engine
 from exactk._engine.findings import has_no_hit
 from exactk._engine.inspection import find_in_keys
 from exactk._engine.options import ValueOptions
-from exactk._engine.pipeline import align_systems, find_in_truth, prepare_call
+from exactk._engine.pipeline import align_systems, prepare_call
 from exactk._engine.systems import ONE_SYSTEM
 from exactk._engine.warnings import Evaluated, describe_disjoint_keys, warn_of
 from exactk._evaluate import takes_options, with_defaults
@@ -134,16 +135,15 @@ def reports_of_conventions(
         raise type_error("predictions", "predictions in a container", "an iterator, which can be read only once")
     try:
         call = prepare_call(engine, ONE_SYSTEM, truth, classified, values, first, **options)
-        alignment, systems, _ = align_systems(call)
+        chunk = align_systems(call)
     except ExactkError as error:
         raise ONE_SYSTEM.amended(with_complete_hint(error, first, values), classified, values) from error.__cause__
-    (rows,) = systems.values()
-    inputs = alignment.inputs(rows)
+    inputs = chunk.inputs("")
     outcomes = _evaluate_conventions(call.evaluation, inputs, metrics, conventions)
     reports = [outcome for outcome in outcomes.values() if not isinstance(outcome, ExactkError)]
     if not reports:
         raise next(outcome for outcome in outcomes.values() if isinstance(outcome, ExactkError))
-    warn_of(Evaluated({}, find_in_truth(call), first))
+    warn_of(Evaluated(Part({}, chunk.of_truth), first))
     found = find_in_keys(inputs, has_hit=not has_no_hit(reports[0]))
     warn_of_systems({"": describe_disjoint_keys(reports[0], found)})
     return outcomes

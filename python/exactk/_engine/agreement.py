@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from exactk._engine.base_lists import most_items
+from exactk._engine.chunks import Part
 from exactk._engine.error_locations import name_rows_and_keys
 from exactk._engine.evaluation import Evaluation
 from exactk._engine.findings import Findings, has_no_hit
@@ -126,7 +127,7 @@ def evaluate_agreement(
         inputs = alignment.inputs(rows["other"])
         with tracker.track(alignment.user_count), name_rows_and_keys(inputs):
             report, _ = evaluation.evaluate_all(inputs)
-    warn_of(Evaluated({}, Findings(pairs=pairs), applied))
+    warn_of(Evaluated(Part({}, Findings(pairs=pairs)), applied))
     warn_of_agreement(report, values, inputs, {name: _longest(one) for name, one in rows.items()}, gaps)
     return report
 

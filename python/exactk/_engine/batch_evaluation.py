@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from contextlib import closing
+from contextlib import closing, nullcontext
 from dataclasses import replace
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from exactk._engine.base_arguments import base_in_shared_vocabularies
-from exactk._engine.findings import ItemUse, SystemFindings, plus
-from exactk._engine.inspection import find_in_system, share_item
+from exactk._engine.chunks import Chunk, PartSums
+from exactk._engine.inspection import share_item
 from exactk._engine.problem import KeyedTruth
-from exactk._inputs.alignment import AlignedInputs, Alignment, truth_without_items, with_user_keys
+from exactk._inputs.alignment import Alignment, truth_without_items, with_user_keys
 from exactk._inputs.base_messages import ARGUMENT
 from exactk._inputs.batches import Batches, Block, Reader, UngroupedRows, read_blocks
 from exactk._inputs.long_format import Encoding
@@ -21,25 +21,20 @@ from exactk._inputs.model.rows import Rows, reindex
 from exactk._inputs.partitions import Partitions
 from exactk._inputs.truth import Truth
 from exactk._report.report import Report
-from exactk._report.state import StateSums
-from exactk._report.user_table import UserTable
 from exactk._runtime.errors import InputError, input_error, type_error
 from exactk._runtime.read_ahead import read_ahead
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from exactk._engine.chunks import Part
     from exactk._engine.evaluation import Evaluation
     from exactk._inputs.checks import Codes
     from exactk._inputs.keys.vocabulary import Vocabulary
 
 
-EvaluatedBatches: TypeAlias = tuple[Report, ItemUse, SystemFindings]
-"""The report of all batches, equal to that of all rows at once, and what warnings about them need to know."""
-
-
-def evaluate_batches(evaluation: Evaluation, truth: Truth | Rows, batches: Batches) -> EvaluatedBatches:
-    """Evaluate predictions in batches."""
+def evaluate_batches(evaluation: Evaluation, truth: Truth | Rows, name: str, batches: Batches) -> Part:
+    """Evaluate a system in batches; return what is equal to the part of all rows at once, but for examples in warnings."""
     truth = with_user_keys(truth.rows() if isinstance(truth, Truth) else truth, evaluation.encoding.users)
     exclude = evaluation.exclusions_in_shared_vocabularies()
     base = base_in_shared_vocabularies(evaluation.base, evaluation.encoding)
@@ -47,24 +42,24 @@ def evaluate_batches(evaluation: Evaluation, truth: Truth | Rows, batches: Batch
         if rows is not None:
             _check_kinds(rows, argument, evaluation.encoding)
     reader = Reader(batches, evaluation.columns, evaluation.encoding)
-    batch_evaluation = _BatchEvaluation(evaluation, truth, exclude, base)
+    sums = _BatchSums(evaluation, truth, name, exclude, base)
     try:
-        _add_blocks(batch_evaluation, reader)
+        _add_blocks(sums, reader)
     except UngroupedRows as finding:
         if not batches.is_of_files:  # frames of the caller's, which may be in memory
-            return _evaluate_at_once(evaluation, truth, batches, least_rows=reader.row_count)
+            return _evaluate_at_once(evaluation, truth, name, batches, least_rows=reader.row_count)
         reader.warn_of_ungrouped_rows(finding.user)
-        return _evaluate_partitions(evaluation, truth, batches, least_rows=reader.row_count)
-    return batch_evaluation.evaluated(reader.user_vocabulary)
+        return _evaluate_partitions(evaluation, truth, name, batches, least_rows=reader.row_count)
+    return sums.part(reader.user_vocabulary)
 
 
-def _add_blocks(batch_evaluation: _BatchEvaluation, reader: Reader) -> None:
+def _add_blocks(sums: _BatchSums, reader: Reader) -> None:
     """Evaluate all blocks. Raise UngroupedRows if a user's rows are not contiguous, even if an earlier block has a fault."""
     with closing(read_blocks(reader)) as blocks:  # ends the thread that reads ahead, whatever is raised
         for block in blocks:
             rows = block.rows._replace(item_vocabulary=reader.item_keys)
             try:
-                batch_evaluation.add_block(block._replace(rows=rows), reader.user_vocabulary)
+                sums.add_block(block._replace(rows=rows), reader.user_vocabulary)
             except InputError:
                 for _ in blocks:  # raises UngroupedRows if a user has more rows, with which the user may be valid
                     pass
@@ -82,7 +77,7 @@ def _check_kinds(rows: Rows, argument: str, encoding: Encoding) -> None:
         encoding.users.check_kinds(rows.user_vocabulary.kinds, argument)
 
 
-def _evaluate_partitions(evaluation: Evaluation, truth: Rows, batches: Batches, *, least_rows: int) -> EvaluatedBatches:
+def _evaluate_partitions(evaluation: Evaluation, truth: Rows, name: str, batches: Batches, *, least_rows: int) -> Part:
     """Evaluate ungrouped batches some users at a time, from a temporary file of their rows."""
     evaluation, truth = _encoded_anew(evaluation, truth)
     make_reader = partial(Reader, batches, evaluation.columns, evaluation.encoding, again=True)
@@ -91,11 +86,11 @@ def _evaluate_partitions(evaluation: Evaluation, truth: Rows, batches: Batches, 
         _check_row_count(partitions.reader, least_rows)
         exclude = evaluation.exclusions_in_shared_vocabularies()
         base = base_in_shared_vocabularies(evaluation.base, evaluation.encoding)
-        batch_evaluation = _BatchEvaluation(evaluation, truth, exclude, base)
+        sums = _BatchSums(evaluation, truth, name, exclude, base)
         with closing(read_ahead(partitions.blocks())) as blocks:
             for block in blocks:
-                batch_evaluation.add_block(block, partitions.reader.user_vocabulary)
-        return batch_evaluation.evaluated(partitions.reader.user_vocabulary, by_code=True)
+                sums.add_block(block, partitions.reader.user_vocabulary)
+        return sums.part(partitions.reader.user_vocabulary, by_code=True)
 
 
 def _encoded_anew(evaluation: Evaluation, truth: Rows) -> tuple[Evaluation, Rows]:
@@ -112,7 +107,7 @@ def _check_row_count(reader: Reader, least_rows: int) -> None:
         raise input_error("source", "the same frames in each call", found)
 
 
-def _evaluate_at_once(evaluation: Evaluation, truth: Rows, batches: Batches, *, least_rows: int) -> EvaluatedBatches:
+def _evaluate_at_once(evaluation: Evaluation, truth: Rows, name: str, batches: Batches, *, least_rows: int) -> Part:
     """Evaluate ungrouped batches at once: users of the truth first, then the others in order of appearance."""
     evaluation, truth = _encoded_anew(evaluation, truth)
     encoding = evaluation.encoding
@@ -123,24 +118,20 @@ def _evaluate_at_once(evaluation: Evaluation, truth: Rows, batches: Batches, *, 
         truth = truth_without_items([predictions], encoding.users)
     exclude = evaluation.exclusions_in_shared_vocabularies()
     base = base_in_shared_vocabularies(evaluation.base, encoding)
-    inputs = Alignment(truth, [predictions], exclude, encoding, base).inputs(predictions)
-    report, item_use = evaluation.evaluate_all(inputs)
-    return report, item_use, find_in_system(inputs, report, evaluation.exclude, evaluation.candidates)
+    alignment = Alignment(truth, [predictions], exclude, encoding, base)
+    return evaluation.evaluate_chunk(Chunk(alignment, {name: predictions}, evaluation.exclude, truth))
 
 
-class _BatchEvaluation:
+class _BatchSums:
     """The users evaluated so far, and their sums."""
 
-    def __init__(self, evaluation: Evaluation, truth: Rows, exclude: Rows | None, base: Rows | None) -> None:
-        self._evaluation = evaluation
-        self._truth = truth
-        self._exclude, self._base = exclude, base
+    def __init__(self, evaluation: Evaluation, truth: Rows, name: str, exclude: Rows | None, base: Rows | None) -> None:
+        self._evaluation, self._name = evaluation, name
+        self._truth, self._exclude, self._base = truth, exclude, base
         self._vocabulary: Vocabulary | None = None  # of the users
-        self._sums: StateSums | None = None
+        self._sums = PartSums()
         self._codes: list[NDArray[np.uint32]] = []
-        self._tables: list[UserTable] = []
-        self._found, self._item_use = SystemFindings(), ItemUse()
-        self.has_scores = False
+        self._has_scores = False
 
     def add_block(self, block: Block, vocabulary: Vocabulary | None) -> None:
         """Evaluate some users of a vocabulary (None: the truth's), which the first call extends."""
@@ -150,67 +141,61 @@ class _BatchEvaluation:
             assert self._truth.user_vocabulary is not None  # noqa: S101 - batches have keyed users
             self._vocabulary = self._truth.user_vocabulary.vocabulary if vocabulary is None else vocabulary
             self._evaluation = self._evaluation.encode_user_keys(self._vocabulary)
-        self.has_scores = block.rows.scores is not None
-        inputs, row_users = self._align_block(block), (self._vocabulary.snapshot(), block.user_codes)
-        base = None if inputs.base is None else inputs.base._replace(row_users=row_users)
-        inputs = inputs._replace(row_users=row_users, base=base)
-        report, item_use = self._evaluation.evaluate_all(inputs, truth_digest=0)  # computed at the end, of all users
-        restrictions = self._evaluation.exclude, self._evaluation.candidates
-        found = find_in_system(inputs, report, *restrictions, self._found)
-        if not found.shares_item and found.list_items:
-            found = found._replace(shares_item=share_item(block.rows.items, self._truth_items))
-        self._found, self._item_use = self._found + found, plus(self._item_use, item_use)
-        if self._sums is None:
-            self._sums = StateSums(report.state)
-        else:
-            self._sums.add(report.state)
+        self._has_scores = block.rows.scores is not None
+        chunk = Chunk(
+            self._align_block(block),
+            {self._name: block.rows},
+            self._evaluation.exclude,
+            naming_system=nullcontext,
+            shares_item=lambda: share_item(block.rows.items, self._truth_items),
+            row_users=(self._vocabulary.snapshot(), block.user_codes),
+            truth_digest=0,  # computed at the end, of all users
+        )
+        self._sums.add(self._evaluation.evaluate_chunk(chunk, self._sums.findings))
         self._codes.append(block.user_codes)
-        self._tables += [] if report._user_table is None else [report._user_table]
 
     @cached_property
     def _truth_items(self) -> NDArray[np.int64]:
         """The distinct items of all users of the truth, ascending."""
         return np.unique(self._truth.items)
 
-    def _align_block(self, block: Block) -> AlignedInputs:
-        """Return the aligned rows of these users, which no longer need keys."""
+    def _align_block(self, block: Block) -> Alignment:
+        """Return the alignment of the rows of these users, which no longer need keys."""
         truth = _rows_of_users(self._truth, block.user_codes)
         if not self._evaluation.has_truth:
             truth = truth._replace(present=None)
         exclude = None if self._exclude is None else _rows_of_users(self._exclude, block.user_codes)
         exclude = None if exclude is None else exclude._replace(present=None)
         base = None if self._base is None else _rows_of_users(self._base, block.user_codes)
-        return Alignment(truth, [block.rows], exclude, self._evaluation.encoding, base).inputs(block.rows)
+        return Alignment(truth, [block.rows], exclude, self._evaluation.encoding, base)
 
-    def _add_remaining_users(self, vocabulary: Vocabulary | None, *, has_scores: bool) -> None:
+    def _add_remaining_users(self, vocabulary: Vocabulary | None) -> None:
         """Evaluate the users of the truth who were in no batch."""
         seen = np.zeros(self._truth.user_count, np.bool_)
         for users in self._codes:
             seen[users[users < len(seen)]] = True
         users = np.flatnonzero(~seen).astype(np.uint32)
-        if len(users) or self._sums is None:
+        if len(users) or not self._codes:
             indptr = np.zeros(len(users) + 1, np.int64)
-            scores = np.zeros(0) if has_scores else None
+            scores = np.zeros(0) if self._has_scores else None
             empty = Rows(indptr, np.zeros(0, np.int64), present=np.zeros(len(users), np.bool_), scores=scores)
             self.add_block(Block(users, empty), vocabulary)
 
-    def evaluated(self, vocabulary: Vocabulary | None, *, by_code: bool = False) -> EvaluatedBatches:
-        """Return the report of all users, after those of the truth who were in no batch."""
-        self._add_remaining_users(vocabulary, has_scores=self.has_scores)
-        return self._report(by_code=by_code), self._item_use, self._found
-
-    def _report(self, *, by_code: bool) -> Report:
-        """Return the report of all users: those of the truth first, in its order, then the others in order of appearance.
+    def part(self, vocabulary: Vocabulary | None, *, by_code: bool = False) -> Part:
+        """Return the part of all users: those of the truth first, in its order, then the others in order of appearance.
 
         That order is the one of codes if users came in any other.
         """
-        assert self._sums is not None and self._vocabulary is not None  # noqa: S101, PT018 - _add_remaining_users adds a block
+        self._add_remaining_users(vocabulary)
+        assert self._vocabulary is not None  # noqa: S101 - of the users of a block
         keys, codes, count = self._vocabulary.snapshot(), np.concatenate(self._codes), self._truth.user_count
         order = np.argsort(codes if by_code else np.where(codes < count, codes, count), kind="stable")
         is_in_order = np.array_equal(codes[order], np.arange(len(keys)))
         users = keys if is_in_order else keys.array[codes[order]]
-        table = UserTable.concatenate(self._tables).of_users(order) if self._tables else None
-        return Report(replace(self._sums.state(), truth_digest=self._truth_digest()), users, table)
+        part = self._sums.part()
+        table = None if part.report._user_table is None else part.report._user_table.of_users(order)
+        state = replace(part.report.state, truth_digest=self._truth_digest())
+        return part._replace(reports={self._name: Report(state, users, table)})
 
     def _truth_digest(self) -> int:
         rows, evaluation = self._truth, self._evaluation

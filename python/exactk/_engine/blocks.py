@@ -6,7 +6,10 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from exactk._engine.base_arguments import base_of_block
+from exactk._engine.chunks import Chunk
 from exactk._engine.error_locations import explain_repeats
+from exactk._engine.findings import Findings
+from exactk._engine.inspection import find_ratings
 from exactk._engine.systems import in_system, open_systems
 from exactk._inputs.alignment import Alignment, truth_without_items
 from exactk._inputs.beside_scores import check_block, check_ids, grades_beside_scores, shapes_of_systems
@@ -19,7 +22,7 @@ from exactk._inputs.registry import classify
 from exactk._runtime.errors import input_error
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sized
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sized
 
     from exactk._engine.evaluation import Evaluation
     from exactk._engine.systems import Systems
@@ -97,14 +100,33 @@ def _check_lengths(block: Block) -> None:
         _check_length("exclude", count_users(block.exclude), users)
 
 
-def align_block(evaluation: Evaluation, block: Block) -> Alignment:
-    """Return the alignment of a block, with its own exclusions or its users' part of the call's."""
+def chunk_of_block(evaluation: Evaluation, block: Block, names: Collection[str]) -> Chunk:
+    """Return the users of a block, aligned, with its own exclusions or their part of the call's.
+
+    The names are those of the systems of earlier blocks, if there are any.
+    """
+    systems, truth = block.systems, block.truth
+    if not names:
+        of_truth = evaluation.find_in_truth(truth, block.classified_truth, block.classified_systems.values())
+    else:
+        _check_names(systems, names)
+        systems = {name: systems[name] for name in names}
+        of_truth = Findings(ratings=find_ratings(truth, evaluation.values))
     exclude = block.exclude
     if exclude is None:
         exclude = evaluation.convert_exclusions(classify(evaluation.exclude, "exclude"))
     assert evaluation.block is not None  # noqa: S101 - `of_rows`
     base = base_of_block(evaluation.base, evaluation.block, evaluation.encoding)
-    return Alignment(block.truth, block.systems.values(), exclude, evaluation.encoding, base)
+    alignment = Alignment(truth, block.systems.values(), exclude, evaluation.encoding, base)
+    given = evaluation.exclude if block.all_exclusions is None else block.all_exclusions
+    return Chunk(alignment, systems, given, truth, of_truth, block.naming_system)
+
+
+def _check_names(names: Iterable[str], first_names: Iterable[str]) -> None:
+    """Raise InputError if a block has other systems than the first."""
+    if set(names) != set(first_names):
+        expected, found = (", ".join(map(repr, systems)) for systems in (first_names, names))
+        raise input_error("systems", f"the systems of the first block, {expected}", found)
 
 
 def empty_block(evaluation: Evaluation) -> tuple[Any, Any]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import fields
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from exactk._engine.pairs import ClusterCodes, Pairing
+from exactk._engine.pairs import ClusterCodes, Pairing, check_missing
 from exactk._engine.pipeline import evaluate_with_engine
 from exactk._engine.systems import SEVERAL_SYSTEMS
 from exactk._report.comparison import Comparison
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from exactk._engine.paired_problem import PairedEngine
+    from exactk._engine.pairs import Paired
     from exactk._engine.problem import Engine
     from exactk._inputs.keys.column_roles import ColumnNames
     from exactk._plan.metric_strings import MetricsLike
@@ -46,10 +47,10 @@ def compare_systems(
     of_evaluation["per_user"] = of_evaluation["per_user"] or how.needs_users
     check_test(how, clusters=options["clusters"] is not None, weights=options["weights"] is not None)
     pairing = _pairing(engines.pairs, how, options["clusters"], {"user": options["user"]})
-    reports = evaluate_with_engine(
+    part = evaluate_with_engine(
         engines.evaluation, SEVERAL_SYSTEMS, truth, systems, metrics, pairing=pairing, **of_evaluation
     )
-    return _comparison(reports, how, pairing, Calls(options["num_threads"], options["progress"]))
+    return _comparison(part.reports, how, part.paired, Calls(options["num_threads"], options["progress"]))
 
 
 def compare_kept_reports(
@@ -64,8 +65,7 @@ def compare_kept_reports(
     weighted = any(report.state.weighted for report in of_reports.values())
     check_test(how, clusters=clusters is not None, weights=weighted)
     pairing = _pairing(engine, how, clusters, {})
-    pairing.add_reports(of_reports)
-    return _comparison(of_reports, how, pairing, calls)
+    return _comparison(of_reports, how, pairing.of_reports(of_reports), calls)
 
 
 def check_test(how: ComparisonOptions, *, clusters: bool, weights: bool) -> None:
@@ -81,8 +81,9 @@ def _pairing(engine: PairedEngine, how: ComparisonOptions, clusters: object, col
 
 
 def _comparison(
-    reports: Mapping[str, Report], how: ComparisonOptions, pairing: Pairing, calls: Calls | None
+    reports: Mapping[str, Report], how: ComparisonOptions, paired: Paired | None, calls: Calls | None
 ) -> Comparison:
-    comparison = Comparison(reports, how, pairing.state, pairing.cluster_hashes, calls)
-    pairing.check_missing(plan_of_state(next(iter(reports.values())).state))
+    state, hashes = (None, None) if paired is None else (paired.state, paired.cluster_hashes)
+    comparison = Comparison(reports, how, state, hashes, calls)
+    check_missing(how, state, plan_of_state(next(iter(reports.values())).state))
     return comparison

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from exactk._engine.base_lists import base_of_inputs
+from exactk._engine.chunks import Part
 from exactk._engine.error_locations import name_rows_and_keys
-from exactk._engine.findings import Findings, ItemUse, SystemFindings, plus
+from exactk._engine.findings import NO_FINDINGS, Findings, ItemUse, SystemFindings, plus
 from exactk._engine.inspection import (
     FEWEST_UNKEYED_ITEMS,
     NOTHING_FOUND,
+    ItemsApart,
     UserFlags,
     coverage_of,
     find_in_pairs,
@@ -28,7 +30,7 @@ from exactk._inputs.alignment import in_shared_vocabularies
 from exactk._inputs.base_messages import naming_base
 from exactk._inputs.candidate_lists import CandidateLists, merge_restrictions, restrict_lists
 from exactk._inputs.conversions import exclusions_input, predictions_input
-from exactk._inputs.model.rows import TruthColumns
+from exactk._inputs.model.rows import TruthColumns, count_users
 from exactk._inputs.model.scores import CanonicalEmbeddings, Scores, SparseScores
 from exactk._plan.values import Plan, as_plan
 from exactk._report.report import Report
@@ -36,21 +38,21 @@ from exactk._report.state import Catalogue
 from exactk._runtime.errors import each_warning_once
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
-    from contextlib import AbstractContextManager
+    from collections.abc import Callable, Iterable, Mapping
 
     import numpy as np
     from numpy.typing import NDArray
 
-    from exactk._engine.pairs import Pairing
+    from exactk._engine.chunks import Chunk
+    from exactk._engine.pairs import ChunkPairs, Pairing
     from exactk._engine.systems import Systems
-    from exactk._inputs.alignment import AlignedInputs, Alignment
+    from exactk._inputs.alignment import AlignedInputs
     from exactk._inputs.keys.column_roles import ColumnNames
-    from exactk._inputs.keys.vocabulary import Snapshot, Vocabulary
+    from exactk._inputs.keys.vocabulary import Vocabulary
     from exactk._inputs.long_format import Encoding
     from exactk._inputs.model.candidate_items import CandidateItems
     from exactk._inputs.model.item_table import CanonicalItems, Histories, UserHistories
-    from exactk._inputs.model.lists import Exclusions, Lists
+    from exactk._inputs.model.lists import Exclusions
     from exactk._inputs.model.rows import Rows
     from exactk._inputs.model.scores import Predictions
     from exactk._inputs.registry import ClassifiedValue
@@ -60,22 +62,6 @@ if TYPE_CHECKING:
     from exactk._plan.values import TallyPlan, Value
     from exactk._report.counts import Counts
     from exactk._runtime.progress import Progress
-
-
-class Chunk(NamedTuple):
-    """Some users with all their systems, aligned: those of a call, or of a block."""
-
-    alignment: Alignment
-    systems: Mapping[str, Rows | Predictions]
-    exclude: Rows | Lists | None  # of any users, known or not
-
-
-class Part(NamedTuple):
-    """The reports of the systems of a chunk, and what warnings need to know."""
-
-    reports: dict[str, Report]
-    findings: Findings
-    users: Snapshot | NDArray[Any] | None
 
 
 class Evaluation(NamedTuple):
@@ -207,68 +193,56 @@ class Evaluation(NamedTuple):
         with name_rows_and_keys(inputs):
             return restrict_lists(inputs, self.candidates)
 
-    def evaluate_chunk(
-        self,
-        chunk: Chunk,
-        naming_system: Callable[[str], AbstractContextManager[object]],
-        earlier: Findings,
-        describe_inputs: Callable[[AlignedInputs], str] = lambda _: "",
-    ) -> Part:
-        """Evaluate all systems of a chunk, and find what warnings need, but what earlier chunks have shown.
-
-        Errors come in a context that names the system. `describe_inputs` returns a warning about the containers of the call.
-        """
-        (alignment, systems, exclude), reports = chunk, dict[str, Report]()
-        found, flags, train = dict[str, SystemFindings](), dict[str, UserFlags](), ItemUse()
-        truth_digest: int | None = None
-        users: Snapshot | NDArray[Any] | None = None
-        for name in self._begin_pairs(list(systems), alignment.user_count):
-            with naming_system(name):
-                inputs = alignment.inputs(systems[name])
-                report, use, covered = self._evaluate_system(inputs, truth_digest, is_compared=len(systems) > 1)
-                truth_digest = report.state.truth_digest
-                reports[name] = report = self._add_to_pairs(name, report)
-                so_far, odd_items = earlier.systems.get(name, NOTHING_FOUND), describe_inputs(inputs)
-                of_system = find_in_system(inputs, report, exclude, self.candidates, so_far)
-                found[name] = of_system._replace(odd_items=odd_items)
-            users, train = inputs.users, plus(train, use)
-            if covered is not None:
-                flags[name] = covered
-        if self.pairing is not None:
-            self.pairing.end()
-        in_order = {name: found[name] for name in systems}
-        findings = Findings(in_order, coverage_of(flags), train, chunks=1)
-        return Part({name: reports[name] for name in systems}, findings, users)
-
-    def _evaluate_system(
-        self, inputs: AlignedInputs, truth_digest: int | None, *, is_compared: bool
-    ) -> tuple[Report, ItemUse, UserFlags | None]:
-        """Evaluate all users of a system; beside others, also say which users it covers.
-
-        The digest of the truth is that of the first system, None for that system itself.
-        """
-        if not is_compared:
-            return *self.evaluate_all(inputs), None
-        needs_users = may_skip_users(self.values) or (self.pairing is not None and self.pairing.needs_users)
-        of_all = self._replace(per_user=self.per_user or needs_users)
-        report, item_use = of_all.evaluate_all(inputs, truth_digest)
-        return report, item_use, UserFlags.of(inputs, report)
-
-    def _begin_pairs(self, systems: Sequence[str], users: int) -> Sequence[str]:
-        """Return the systems of a block in the order in which to evaluate them; check that its values fit into memory."""
-        if self.pairing is None:
-            return systems
-        order = self.pairing.begin(systems)
-        self.pairing.check_memory(
-            self.values, systems, users, per_user=self.per_user, has_groups=self.groups is not None
+    def evaluate_chunk(self, chunk: Chunk, earlier: Findings = NO_FINDINGS) -> Part:
+        """Evaluate all systems of a chunk, and find what warnings need, but what earlier chunks have shown."""
+        systems, reports, found = chunk.systems, dict[str, Report](), dict[str, SystemFindings]()
+        flags, train, truth_digest = dict[str, UserFlags](), ItemUse(), chunk.truth_digest
+        pairs, is_comparison = self._pairs_of(chunk), len(systems) > 1
+        needs_users = is_comparison and (may_skip_users(self.values) or (pairs is not None and pairs.needs_users))
+        evaluation = self._replace(per_user=True) if needs_users else self
+        for name in systems if pairs is None else pairs.order:
+            with chunk.naming_system(name):
+                inputs = chunk.inputs(name)
+                report, use = evaluation.evaluate_all(inputs, truth_digest)
+                if is_comparison:
+                    truth_digest, flags[name] = report.state.truth_digest, UserFlags.of(inputs, report)
+                if pairs is not None:
+                    pairs.add(name, report, self.num_threads)
+                if needs_users and not self.per_user:
+                    report = report._without_users()
+                reports[name], train = report, plus(train, use)
+                found[name] = self._find_in_system(chunk, inputs, report, earlier.systems.get(name, NOTHING_FOUND))
+        findings = chunk.of_truth._replace(
+            systems={name: found[name] for name in systems}, coverage=coverage_of(flags), train=train, chunks=1
         )
-        return order
+        return Part(
+            {name: reports[name] for name in systems},
+            findings,
+            0 if chunk.truth is None else count_users(chunk.truth),
+            None if pairs is None else pairs.paired(),
+            {} if chunk.truth is None else _items_apart(findings, chunk.truth, systems),
+        )
 
-    def _add_to_pairs(self, system: str, report: Report) -> Report:
-        """Add a system to its pairs; return its report without what is kept of users, unless that was asked for."""
-        if self.pairing is not None:
-            self.pairing.add(system, report, self.num_threads)
-        return report if self.per_user else report._without_users()
+    def _pairs_of(self, chunk: Chunk) -> ChunkPairs | None:
+        """Return the pairs of the systems, to be added; check that the values of the users fit into memory."""
+        if self.pairing is None:
+            return None
+        from exactk._engine.pairs import ChunkPairs
+
+        systems, users = list(chunk.systems), chunk.alignment.user_count
+        pairs, has_groups = ChunkPairs(self.pairing, systems), self.groups is not None
+        self.pairing.check_memory(self.values, systems, users, per_user=self.per_user, has_groups=has_groups)
+        return pairs
+
+    def _find_in_system(
+        self, chunk: Chunk, inputs: AlignedInputs, report: Report, earlier: SystemFindings
+    ) -> SystemFindings:
+        found = find_in_system(inputs, report, chunk.exclude, self.candidates, earlier)
+        if chunk.describe_inputs is not None:
+            found = found._replace(odd_items=chunk.describe_inputs(inputs))
+        if chunk.shares_item is None or found.shares_item or not found.list_items:
+            return found
+        return found._replace(shares_item=chunk.shares_item())
 
     def tie_range(self, inputs: AlignedInputs, value: Value) -> tuple[float, float]:
         """Return the lowest and the highest value over all orders of ties."""
@@ -361,6 +335,14 @@ class Evaluation(NamedTuple):
         for user_values in (self.weights, self.groups):
             if user_values is not None:
                 user_values.check_keys(truth)
+
+
+def _items_apart(
+    findings: Findings, truth: Truth | Rows, systems: Mapping[str, Rows | Predictions]
+) -> dict[str, ItemsApart | None]:
+    """Return the items of a chunk by system, for those who may share one with another chunk alone."""
+    found = findings.systems
+    return {name: None if found[name].shares_item else ItemsApart.of_chunk(truth, one) for name, one in systems.items()}
 
 
 def _use_of_train(users: UserHistories, have_features: NDArray[np.bool_] | None) -> ItemUse:

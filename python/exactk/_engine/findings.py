@@ -167,6 +167,9 @@ class Findings(NamedTuple):
         return findings
 
 
+NO_FINDINGS = Findings()
+
+
 def plus(one: Record, other: Record) -> Record:
     """Return the record of both sets of users."""
     fields = zip(ADDING[type(one)], one, other, _NOTHING[type(one)], strict=True)

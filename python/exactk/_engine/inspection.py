@@ -186,59 +186,6 @@ def first_predicted(inputs: AlignedInputs) -> str:
     return inputs.item_text(int(first)) if first >= 0 else ""
 
 
-class ItemsApart(NamedTuple):
-    """The distinct items of the truth and of the lists of chunks that are freed, none of which is on both sides.
-
-    A chunk's own items are compared as numbers. Those of the first wait, as they are, until there is another chunk.
-    """
-
-    of_truth: GrowingSet
-    of_lists: GrowingSet
-    waiting: tuple[Truth | Rows, Predictions | Rows] | None = None
-
-    def with_chunk(self, truth: Truth | Rows, predictions: Predictions | Rows) -> ItemsApart | None:
-        """Return these items and those of a chunk, before its items are aligned; None if an item is on both sides."""
-        if not isinstance(predictions, (Rankings, Rows, SparseScores)):  # scores of all items
-            return None
-        if self is NO_ITEMS:
-            return self._replace(waiting=(truth, predictions))
-        counted = self._counted()
-        return None if counted is None else counted._with_keys(_distinct_keys(truth), _distinct_keys(predictions))  # noqa: SLF001 - of the same class
-
-    def _with_keys(self, of_truth: AbstractSet[Any], of_lists: AbstractSet[Any]) -> ItemsApart | None:
-        items = ItemsApart(self.of_truth.plus(of_truth), self.of_lists.plus(of_lists))
-        return None if items.of_lists.has_any(of_truth) or items.of_truth.has_any(of_lists) else items
-
-    def _counted(self) -> ItemsApart | None:
-        """Return the items as sets; None if an item is on both sides."""
-        if self.waiting is None:
-            return self
-        truth, predictions = map(_distinct_keys, self.waiting)
-        return NO_ITEMS._with_keys(truth, predictions)
-
-    def merged(self, other: ItemsApart) -> ItemsApart | None:
-        """Return the items of both; None if an item is on both sides."""
-        items, more = self._counted(), other._counted()
-        if items is None or more is None:
-            return None
-        of_truth = reduce(GrowingSet.plus, more.of_truth.parts, items.of_truth)
-        of_lists = reduce(GrowingSet.plus, more.of_lists.parts, items.of_lists)
-        return None if any(map(of_lists.has_any, of_truth.parts)) else ItemsApart(of_truth, of_lists)
-
-    def to_plain(self) -> tuple[Any, ...] | None:
-        """Return plain data for `from_plain`; None if an item is on both sides."""
-        items = self._counted()
-        return None if items is None else (items.of_truth.parts, items.of_lists.parts)
-
-    @classmethod
-    def from_plain(cls, plain: tuple[Any, ...] | None) -> ItemsApart | None:
-        """Return the items that `to_plain` described."""
-        if plain is None or not any(plain):
-            return None if plain is None else NO_ITEMS
-        of_truth, of_lists = plain
-        return cls(GrowingSet(of_truth), GrowingSet(of_lists))
-
-
 class GrowingSet(NamedTuple):
     """A set that never changes, in parts which sets made from it share, so that to extend it copies little."""
 
@@ -254,12 +201,57 @@ class GrowingSet(NamedTuple):
             further |= parts.pop()
         return GrowingSet((*parts, further)) if further else self
 
+    def joined(self, other: GrowingSet) -> GrowingSet:
+        """Return the items of both sets."""
+        return reduce(GrowingSet.plus, other.parts, self)
+
     def has_any(self, items: AbstractSet[Any]) -> bool:
         """Return whether one of the items is here."""
         return not all(part.isdisjoint(items) for part in self.parts)
 
 
-NO_ITEMS = ItemsApart(GrowingSet(), GrowingSet())
+class ItemsApart(NamedTuple):
+    """The distinct items of the truth and of the lists of chunks that are freed, none of which is on both sides.
+
+    A chunk's own items are compared as numbers. They wait, as they are, until there is another chunk.
+    """
+
+    of_truth: GrowingSet = GrowingSet()
+    of_lists: GrowingSet = GrowingSet()
+    waiting: tuple[Truth | Rows, Predictions | Rows] | None = None
+
+    @classmethod
+    def of_chunk(cls, truth: Truth | Rows, predictions: Predictions | Rows) -> ItemsApart | None:
+        """Return the items of a chunk, before they are aligned; None for scores of all items."""
+        if not isinstance(predictions, (Rankings, Rows, SparseScores)):
+            return None
+        return cls(waiting=(truth, predictions))
+
+    def plus(self, other: ItemsApart) -> ItemsApart | None:
+        """Return the items of both; None if an item is on both sides."""
+        one, more = self._counted(), other._counted()
+        if one is None or more is None:
+            return None
+        if any(map(one.of_lists.has_any, more.of_truth.parts)) or any(map(one.of_truth.has_any, more.of_lists.parts)):
+            return None
+        return ItemsApart(one.of_truth.joined(more.of_truth), one.of_lists.joined(more.of_lists))
+
+    def _counted(self) -> ItemsApart | None:
+        """Return the items as sets; None if an item is on both sides."""
+        if self.waiting is None:
+            return self
+        of_truth, of_lists = (GrowingSet().plus(_distinct_keys(lists)) for lists in self.waiting)
+        return None if any(map(of_truth.has_any, of_lists.parts)) else ItemsApart(of_truth, of_lists)
+
+    def to_plain(self) -> tuple[Any, ...] | None:
+        """Return plain data for `from_plain`; None if an item is on both sides."""
+        items = self._counted()
+        return None if items is None else (items.of_truth.parts, items.of_lists.parts)
+
+    @classmethod
+    def from_plain(cls, plain: tuple[Any, ...] | None) -> ItemsApart | None:
+        """Return the items that `to_plain` described."""
+        return None if plain is None else cls(GrowingSet(plain[0]), GrowingSet(plain[1]))
 
 
 def _distinct_keys(lists: Truth | Predictions | Rows) -> set[Any]:

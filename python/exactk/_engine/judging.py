@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from exactk._engine.chunks import Chunk, Part
 from exactk._engine.error_locations import explain_repeats
 from exactk._engine.inspection import find_in_system
 from exactk._engine.judged_rows import JudgedRows
-from exactk._engine.pipeline import align_systems, find_in_truth, prepare_call
+from exactk._engine.pipeline import align_systems, prepare_call
 from exactk._engine.systems import ONE_SYSTEM
 from exactk._engine.warnings import Evaluated, warnings_of
 from exactk._inputs.registry import BLOCKS, classify
@@ -24,8 +25,7 @@ from exactk._runtime.progress import Progress
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from exactk._engine.evaluation import Chunk
-    from exactk._engine.pipeline import Call
+    from exactk._engine.evaluation import Evaluation
     from exactk._engine.problem import Engine, JudgedCells
     from exactk._inputs.alignment import AlignedInputs
     from exactk._inputs.registry import ClassifiedValue
@@ -103,10 +103,10 @@ def prepare_judging(
     with call.explained():
         prepared = prepare_call(engine, ONE_SYSTEM, truth, classified, Plan([value]), convention, **options)
         aligned = align_systems(prepared)
-        ((name, rows),) = aligned.systems.items()
-        inputs, evaluation = aligned.alignment.inputs(rows), prepared.evaluation
+        (name,) = aligned.systems
+        inputs, evaluation = aligned.inputs(name), prepared.evaluation
         with explain_repeats(prepared.truth, prepared.systems[name]):
-            _warn_of_inputs(prepared, inputs, aligned)
+            _warn_of_inputs(prepared.evaluation, inputs, aligned)
     return Judging(inputs, evaluation.judged_users(inputs), evaluation.progress, call)
 
 
@@ -116,15 +116,15 @@ def _value_of_lists(k: int, convention: Convention) -> Value:
     return replace(value, spelling=f"num_hits@{k}")  # in warnings
 
 
-def _warn_of_inputs(call: Call, inputs: AlignedInputs, aligned: Chunk) -> None:
+def _warn_of_inputs(evaluation: Evaluation, inputs: AlignedInputs, aligned: Chunk) -> None:
     """Warn of what the hits tell about the inputs, as for any metric; of no users, they say nothing."""
-    evaluation = call.evaluation._replace(progress=Progress(progress=False))
+    evaluation = evaluation._replace(progress=Progress(progress=False))
     report, _ = evaluation.evaluate_all(inputs)
-    findings = find_in_truth(call)._replace(
+    findings = aligned.of_truth._replace(
         systems={"": find_in_system(inputs, report, aligned.exclude, evaluation.candidates)}
     )
     reports = {"": report} if len(inputs.truth) else {}
-    for kind, text in warnings_of(Evaluated(reports, findings, evaluation.convention)):
+    for kind, text in warnings_of(Evaluated(Part(reports, findings), evaluation.convention)):
         if kind.name == "ties":
             warn(str(text[0]).replace(evaluation.values[0].spelling, "the number of hits"))
         elif kind.name != "cutoffs":

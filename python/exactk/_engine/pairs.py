@@ -37,52 +37,76 @@ if TYPE_CHECKING:
     from exactk._runtime.faults import Text
 
 
-class Pairing:
-    """The sums over pairs of systems, of the users so far."""
+class Paired(NamedTuple):
+    """The sums over pairs of systems, of some users, and the hash of each user's cluster, where it is needed."""
 
-    def __init__(self, engine: PairedEngine, options: ComparisonOptions, clusters: ClusterCodes | None = None) -> None:
-        self._engine, self._options, self._clusters = engine, options, clusters
-        self._pairs: list[Pair] = []
-        self._tables: dict[str, UserTable] = {}  # of the block, as long as they are needed
-        self._means: RunMeans | None = None  # of the runs so far of the system that is added
-        self._single_means: dict[str, UserTable] = {}  # of systems of one run, to compare with means
-        self._states: list[PairedState] = []  # of the block
-        self._block_clusters: BlockClusters | None = None
-        self._cluster_hashes: list[NDArray[np.uint64]] = []  # of each block
-        self.state: PairedState | None = None
+    state: PairedState
+    hashes: tuple[NDArray[np.uint64], ...] = ()  # by chunk
+
+    def __add__(self, other: Paired) -> Paired:  # type: ignore[override] # tuples add otherwise
+        """Return the sums over both sets of users."""
+        return Paired(self.state.plus(other.state), self.hashes + other.hashes)
+
+    @property
+    def cluster_hashes(self) -> NDArray[np.uint64] | None:
+        """The hash of each user's cluster; None if there are no clusters, or they are no longer needed."""
+        return np.concatenate(self.hashes) if self.hashes else None
+
+
+class Pairing(NamedTuple):
+    """How the systems of a call are compared: the sums over pairs of them that its chunks need."""
+
+    engine: PairedEngine
+    options: ComparisonOptions
+    cluster_codes: ClusterCodes | None = None
 
     def check_margins(self, convention: Convention, values: Sequence[Value]) -> None:
         """Raise InputError for a margin that no value here can have."""
-        self._options.checked_margins(convention, values)
-
-    def begin(self, systems: Sequence[str]) -> list[str]:
-        """Begin a block; return the systems in the order in which to add them: the baseline first, runs together."""
-        self._options.check_systems(systems)
-        self._pairs = self._options.pairs(systems)
-        self._tables, self._means, self._single_means = {}, None, {}
-        self._states, self._block_clusters = [], None
-        compared = self._options.compared_systems(systems)
-        compared.sort(key=lambda system: system != self._options.baseline)
-        return [run for system in compared for run in self._options.runs_of(system)]
-
-    def check_memory(
-        self, values: Sequence[Value], systems: Sequence[str], users: int, *, per_user: bool, has_groups: bool
-    ) -> None:
-        """Raise CapacityError if the values of a block's users do not fit into memory."""
-        check_table_memory(
-            values,
-            self._options,
-            systems,
-            users,
-            per_user=per_user,
-            has_groups=has_groups,
-            has_clusters=self._clusters is not None,
-        )
+        self.options.checked_margins(convention, values)
 
     @property
     def clusters(self) -> dict[str, object]:
         """The argument of the clusters by its name, if there are any."""
-        return {} if self._clusters is None else {"clusters": self._clusters.container}
+        return {} if self.cluster_codes is None else {"clusters": self.cluster_codes.container}
+
+    def check_memory(
+        self, values: Sequence[Value], systems: Sequence[str], users: int, *, per_user: bool, has_groups: bool
+    ) -> None:
+        """Raise CapacityError if the values of a chunk's users do not fit into memory."""
+        check_table_memory(
+            values,
+            self.options,
+            systems,
+            users,
+            per_user=per_user,
+            has_groups=has_groups,
+            has_clusters=self.cluster_codes is not None,
+        )
+
+    def of_reports(self, reports: Mapping[str, Report]) -> Paired | None:
+        """Return the sums over pairs of reports of any users of one truth. Those that keep no users have no pairs."""
+        pairs = ChunkPairs(self, list(reports))
+        matched = matched_users(reports) if pairs.needs_users else None
+        check_same_truth({system: report.state for system, report in reports.items()}, "reports")
+        return None if matched is None else pairs.of_matched(matched, plan_of_state(next(iter(reports.values())).state))
+
+
+class ChunkPairs:
+    """The sums over pairs of the systems of a chunk, which are added one after another."""
+
+    def __init__(self, pairing: Pairing, systems: Sequence[str]) -> None:
+        self._engine, self._options, self._clusters = pairing
+        self._options.check_systems(systems)
+        self._pairs = self._options.pairs(systems)
+        self._tables: dict[str, UserTable] = {}  # as long as they are needed
+        self._means: RunMeans | None = None  # of the runs so far of the system that is added
+        self._single_means: dict[str, UserTable] = {}  # of systems of one run, to compare with means
+        self._states: list[PairedState] = []
+        self._of_clusters: BlockClusters | None = None
+        compared = self._options.compared_systems(systems)
+        compared.sort(key=lambda system: system != self._options.baseline)
+        self.order = [run for system in compared for run in self._options.runs_of(system)]
+        """The systems in the order in which to add them: the baseline first, runs together."""
 
     @property
     def needs_users(self) -> bool:
@@ -90,13 +114,13 @@ class Pairing:
         return bool(self._pairs)
 
     def add(self, system: str, report: Report, num_threads: int) -> None:
-        """Add a system or a run, whose report has the users of all others of the block in the same order.
+        """Add a system or a run, whose report has the users of all others of the chunk in the same order.
 
         With a baseline, its table and that of one more system are held at a time.
         """
         if report._user_table is None or not self._pairs:
             return
-        if self._block_clusters is None:
+        if self._of_clusters is None:
             self._read_clusters(report)
         values = plan_of_state(report.state)
         if not self._add_table(system, report._user_table, values):
@@ -112,17 +136,18 @@ class Pairing:
         if self._options.baseline is not None:
             del self._tables[system]
 
-    def _read_clusters(self, users_of: Report | MatchedUsers) -> None:
-        """Read the clusters of a block's users, whose keys only clusters need as an array, if there are any."""
-        if self._clusters is not None:
-            self._block_clusters = self._clusters.of_users(users_of.users)
-            if self._options.has_random_numbers:
-                self._cluster_hashes.append(self._block_clusters.hashes)
+    def of_matched(self, matched: MatchedUsers, values: Sequence[Value]) -> Paired | None:
+        """Return the sums over tables of all systems."""
+        self._read_clusters(matched)
+        for system in self.order:
+            self._add_table(system, matched.tables[system], values)
+        self._add_states(values, self._pairs)
+        return self.paired()
 
-    @property
-    def cluster_hashes(self) -> NDArray[np.uint64] | None:
-        """The hash of each user's cluster; None if there are no clusters, or they are no longer needed."""
-        return np.concatenate(self._cluster_hashes) if self._cluster_hashes else None
+    def _read_clusters(self, users_of: Report | MatchedUsers) -> None:
+        """Read the clusters of the users, whose keys only clusters need as an array, if there are any."""
+        if self._clusters is not None:
+            self._of_clusters = self._clusters.of_users(users_of.users)
 
     def _add_table(self, name: str, table: UserTable, values: Sequence[Value]) -> bool:
         """Add the table of a system or a run; return whether the table of the system is complete."""
@@ -157,7 +182,7 @@ class Pairing:
 
     @property
     def _codes(self) -> NDArray[np.int64] | None:
-        return None if self._block_clusters is None else self._block_clusters.codes
+        return None if self._of_clusters is None else self._of_clusters.codes
 
     def _as_means(self, system: str, values: Sequence[Value]) -> UserTable:
         """Return the table of a system of one run as that of means."""
@@ -168,11 +193,11 @@ class Pairing:
             self._single_means[system] = table
         return self._single_means[system]
 
-    def end(self) -> None:
-        """Add the block to the users so far."""
+    def paired(self) -> Paired | None:
+        """Return the sums, once all systems are added; None if there are none."""
         self._tables, self._single_means = {}, {}
         if not self._states:
-            return
+            return None
         totals = {pair: sums for state in self._states for pair, sums in state.totals.items()}
         groups = {pair: sums for state in self._states for pair, sums in (state.groups or {}).items()}
         state = PairedState(
@@ -181,33 +206,22 @@ class Pairing:
             {pair: totals[pair] for pair in self._pairs},
             {pair: groups[pair] for pair in self._pairs} if groups else None,
         )
-        self.state = state if self.state is None else self.state.plus(state)
+        if self._of_clusters is None or not self._options.has_random_numbers:
+            return Paired(state)
+        return Paired(state, (self._of_clusters.hashes,))
 
-    def add_reports(self, reports: Mapping[str, Report]) -> None:
-        """Add reports of any users of one truth. Those that keep no users have no pairs."""
-        systems = self.begin(list(reports))
-        matched = matched_users(reports) if self._pairs else None
-        check_same_truth({system: report.state for system, report in reports.items()}, "reports")
-        if matched is None:
-            return
-        self._read_clusters(matched)
-        values = plan_of_state(next(iter(reports.values())).state)
-        for system in systems:
-            self._add_table(system, matched.tables[system], values)
-        self._add_states(values, self._pairs)
-        self.end()
 
-    def check_missing(self, values: Sequence[Value]) -> None:
-        """Raise InputError if users whom one system of a pair lacks are not to be left out."""
-        if self.state is None or self._options.missing == "drop":
-            return
-        for (system, baseline), sums_of_values in self.state.totals.items():
-            for value, sums in zip(values, sums_of_values, strict=True):
-                for only, name in ((sums.only_system, system), (sums.only_baseline, baseline)):
-                    if only:
-                        expected = f"values of {value.spelling} for the same users in {system!r} and {baseline!r}"
-                        hint: Text = (Option("missing", "drop"), f" compares the {sums.users} users of both")
-                        raise input_error("systems", expected, f"{plural(only, 'user')} in {name!r} alone", hint=hint)
+def check_missing(options: ComparisonOptions, state: PairedState | None, values: Sequence[Value]) -> None:
+    """Raise InputError if users whom one system of a pair lacks are not to be left out."""
+    if state is None or options.missing == "drop":
+        return
+    for (system, baseline), sums_of_values in state.totals.items():
+        for value, sums in zip(values, sums_of_values, strict=True):
+            for only, name in ((sums.only_system, system), (sums.only_baseline, baseline)):
+                if only:
+                    expected = f"values of {value.spelling} for the same users in {system!r} and {baseline!r}"
+                    hint: Text = (Option("missing", "drop"), f" compares the {sums.users} users of both")
+                    raise input_error("systems", expected, f"{plural(only, 'user')} in {name!r} alone", hint=hint)
 
 
 def paired_state(

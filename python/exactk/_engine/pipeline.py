@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from exactk._engine.base_arguments import base_for_pieces, classified_base
+from exactk._engine.chunks import Chunk, PartSums
 from exactk._engine.error_locations import explain_repeats
-from exactk._engine.evaluation import Chunk, Evaluation
+from exactk._engine.evaluation import Evaluation
 from exactk._engine.findings import Findings
 from exactk._engine.inspection import describe_odd_items
 from exactk._engine.metric_inputs import (
@@ -42,7 +43,6 @@ from exactk._inputs.readings import check_not_truth, lines_of_ranks
 from exactk._inputs.registry import BATCHES, BLOCKS, ClassifiedValue, as_candidate_items, classify
 from exactk._plan.conventions import as_convention, with_complete_hint
 from exactk._plan.metric_strings import are_metrics, plan, warn_of_unused_fields
-from exactk._report.report import Report
 from exactk._runtime.errors import Amending, ExactkError, each_warning_once, input_error, type_error
 from exactk._runtime.progress import Progress
 from exactk._runtime.threads import resolve_threads
@@ -50,21 +50,18 @@ from exactk._runtime.threads import resolve_threads
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from numpy.typing import NDArray
-
     from exactk._engine.blocks import Block
+    from exactk._engine.chunks import Part
     from exactk._engine.pairs import Pairing
     from exactk._engine.problem import Engine
     from exactk._engine.systems import Form, Systems
     from exactk._inputs.keys.column_roles import ColumnNames
-    from exactk._inputs.keys.vocabulary import Snapshot
     from exactk._inputs.model.rows import Rows
     from exactk._inputs.model.scores import Predictions
     from exactk._inputs.truth import Truth
     from exactk._plan.conventions import Convention, ConventionLike
     from exactk._plan.metric_strings import MetricsLike
     from exactk._plan.values import Plan, Value
-    from exactk._report.report import Report
 
 
 _UNCHANGED = nullcontext()
@@ -105,8 +102,8 @@ def evaluate_with_engine(
     convention: ConventionLike,
     pairing: Pairing | None = None,
     **options: Any,  # noqa: ANN401 - those of `prepare_call`
-) -> dict[str, Report]:
-    """Return each system's report from the given engine; the other arguments are those of `exactk.evaluate`."""
+) -> Part:
+    """Return what the given engine finds; the other arguments are those of `exactk.evaluate`."""
     convention = as_convention(convention)
     try:
         values = plan(metrics, convention)
@@ -124,13 +121,14 @@ def evaluate_with_engine(
         if classified.container is BLOCKS:
             _check_no_truth(form, call.truth)
             with call.evaluation.progress.track(None):
-                evaluated = evaluate_blocks(call.evaluation, classified.value, form, call.restrictions)
+                part = evaluate_blocks(call.evaluation, classified.value, form, call.restrictions)
+            evaluated = Evaluated(part, convention)
         else:
             evaluated = evaluate_systems(call)
     except ExactkError as error:
         raise form.amended(with_complete_hint(error, convention, values), classified, values) from error.__cause__
     warn_of(evaluated)
-    return dict(evaluated.reports)
+    return evaluated.part
 
 
 def prepare_call(
@@ -240,28 +238,27 @@ def evaluate_systems(call: Call, *, finds_odd_items: bool = True) -> Evaluated:
     """Evaluate each system of a call; unless its containers are the caller's own, items are not told of that look odd."""
     if _comes_in_pieces(call.systems):
         return _evaluate_in_batches(call)
-    evaluation, chunk, given = call.evaluation, align_systems(call), {"truth": call.truth, **call.restrictions}
-    describe_inputs = partial(describe_odd_items, given=given) if finds_odd_items else lambda _: ""
+    evaluation, chunk = call.evaluation, align_systems(call)
+    if finds_odd_items:
+        given = {"truth": call.truth, **call.restrictions}
+        chunk = chunk._replace(describe_inputs=partial(describe_odd_items, given=given))
     with evaluation.progress.track(chunk.alignment.user_count * len(chunk.systems)):
-        reports, findings, _ = evaluation.evaluate_chunk(chunk, call.naming_system, Findings(), describe_inputs)
+        part = evaluation.evaluate_chunk(chunk)
     return Evaluated(
-        reports,
-        find_in_truth(call) + findings,
+        part,
         evaluation.convention,
-        {name: partial(_tie_range, evaluation, chunk.alignment, one) for name, one in chunk.systems.items()},
+        {name: partial(_tie_range, evaluation, chunk, name) for name in chunk.systems},
         {
             name: lines_of_ranks(call.systems[name], evaluation.columns)
-            for name, found in findings.systems.items()
+            for name, found in part.findings.systems.items()
             if found.readings.may_be_ranks
         },
     )
 
 
-def _tie_range(
-    evaluation: Evaluation, alignment: Alignment, predictions: Rows | Predictions, value: Value
-) -> tuple[float, float]:
+def _tie_range(evaluation: Evaluation, chunk: Chunk, name: str, value: Value) -> tuple[float, float]:
     """Return the lowest and the highest value over all orders of ties."""
-    return evaluation.tie_range(alignment.inputs(predictions), value)
+    return evaluation.tie_range(chunk.inputs(name), value)
 
 
 def align_systems(call: Call) -> Chunk:
@@ -278,7 +275,8 @@ def align_systems(call: Call) -> Chunk:
     with call.naming_truth():
         alignment = Alignment(truth_rows, systems.values(), exclude, call.evaluation.encoding, base)
     # Converted lists are without users whom no other input has.
-    return Chunk(alignment, systems, classified.value if isinstance(classified.value, Lists) else exclude)
+    given = classified.value if isinstance(classified.value, Lists) else exclude
+    return Chunk(alignment, systems, given, truth_rows, find_in_truth(call), call.naming_system)
 
 
 def _naming_scores_of_truth(error: ExactkError, truth: Truth | Rows | None) -> ExactkError:
@@ -327,40 +325,38 @@ def _evaluate_in_batches(call: Call) -> Evaluated:
         truth_rows = truth_input(classify({}, "truth"), evaluation.columns, evaluation.encoding)
     ((name, batches),) = call.systems.items()
     with evaluation.progress.track(None), in_system(name), call.naming_truth():
-        report, use, found = evaluate_batches(evaluation, truth_rows, batches.value)
-    findings = find_in_truth(call)._replace(systems={name: found}, train=use, chunks=1)
-    return Evaluated({name: report}, findings, evaluation.convention)
+        part = evaluate_batches(evaluation._replace(pairing=None), truth_rows, name, batches.value)
+    findings = find_in_truth(call)._replace(systems=part.findings.systems, train=part.findings.train, chunks=1)
+    return Evaluated(part._replace(findings=findings), evaluation.convention)
 
 
 @each_warning_once()
 def evaluate_blocks(
     evaluation: Evaluation, blocks: Iterator[Any], form: Form, restrictions: Mapping[str, ClassifiedValue]
-) -> Evaluated:
+) -> Part:
     """Evaluate each system block by block; arguments for all users are sliced for each block."""
-    from exactk._engine.block_sums import BlockSums
-    from exactk._engine.blocks import check_row_arguments, empty_block, of_rows
-    from exactk._report.user_table import concatenate_users
+    from exactk._engine.blocks import check_row_arguments, chunk_of_block, empty_block, of_rows
 
-    sums = BlockSums()
-    users: list[Snapshot | NDArray[Any] | None] = []
+    sums = PartSums(form.argument)
     without_users = empty_block(evaluation)
     for number, value in enumerate(chain(blocks, [without_users])):
-        if value is without_users and users:
+        if value is without_users and number:
             break
         if value is without_users and form is not ONE_SYSTEM:
             raise input_error(form.argument, f"at least one block {form.block}", "an empty iterator")
-        begin = sums.row_count
+        begin = sums.rows
         with in_context(f"block {number} of the iterator, whose first user is number {begin}"):
-            evaluation = _with_truth_of(evaluation, value, is_first=not number or value is without_users)
+            evaluation = _with_truth_of(evaluation, value, is_first=not number)
             of_block = evaluation._replace(encoding=Encoding(evaluation.num_threads))
             with nullcontext() if evaluation.has_truth else without_truth("predictions"):
                 block = _block_of_iterator(of_block, value, form, restrictions)
                 of_block = of_rows(of_block, begin, begin + block.row_count)
                 if value is without_users:  # it has no columns that could be candidates
                     of_block = of_block._replace(candidates=None)
-                users.append(sums.add(of_block, block))
-    check_row_arguments(evaluation, sums.row_count)
-    return sums.evaluated(concatenate_users(users, form.argument, "block"), evaluation.convention)
+                chunk = chunk_of_block(of_block, block, sums.systems)
+                sums.add(of_block.evaluate_chunk(chunk, sums.findings))
+    check_row_arguments(evaluation, sums.rows)
+    return sums.part()
 
 
 def _with_truth_of(evaluation: Evaluation, value: object, *, is_first: bool) -> Evaluation:

@@ -88,8 +88,9 @@ def _warn_of_report(values: Plan, problem: Problem, short: _ShortInputs, report:
     has_counts = has_counts_to_warn_of(report) or find_readings(inputs, values.strictest_grade).users > 0
     are_plain_lists = isinstance(problem.predictions, Rankings) and not has_counts
     if are_plain_lists and has_hit:
-        _warn_of_unreached(values, report)
+        _warn_of_short_lists(values, report)
         return
+    from exactk._engine.chunks import Part
     from exactk._engine.inspection import find_in_keys, find_in_system
     from exactk._engine.warnings import Evaluated, describe_disjoint_keys, warn_of
     from exactk._inputs.readings import lines_of_ranks
@@ -98,16 +99,16 @@ def _warn_of_report(values: Plan, problem: Problem, short: _ShortInputs, report:
     disjoint_items, candidates_of = (None, None) if matched is None else (matched.disjoint_items, matched.candidates_of)
     keys = None if has_hit else find_in_keys(inputs, has_hit=False, find_disjoint_items=disjoint_items)
     if are_plain_lists and not (keys and describe_disjoint_keys(report, keys)):
-        _warn_of_unreached(values, report)
+        _warn_of_short_lists(values, report)
         return
     found = find_in_system(inputs, report, keys=keys, candidates_of=candidates_of)
     given = ClassifiedValue(None, None if matched is None else MAPPING)
     advice = {"": lines_of_ranks(given, {})} if found.readings.may_be_ranks else {}
     ranges = {"": partial(tie_range, core_engine, problem)}
-    warn_of(Evaluated({"": report}, Findings({"": found}), report.convention, ranges, advice))
+    warn_of(Evaluated(Part({"": report}, Findings({"": found})), report.convention, ranges, advice))
 
 
-def _warn_of_unreached(values: Plan, report: Report) -> None:
+def _warn_of_short_lists(values: Plan, report: Report) -> None:
     """Warn of cutoffs that no list reaches, which is all that plain lists with a hit may have."""
     if report.state.counts.longest_list < values.last_cutoff_of_truth:
         from exactk._report.system_warnings import warn_of_unreached_cutoffs

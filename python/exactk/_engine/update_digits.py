@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from exactk._engine.chunks import Part
 from exactk._engine.findings import ADDING, Findings, SystemFindings, plus
 from exactk._engine.updates import Update, UpdateSums, sums_of_updates
 from exactk._engine.warnings import Evaluated, warn_of
@@ -121,7 +122,7 @@ class UpdateLayout:
             found = f"users of type {' and '.join(sums.users.keys.kinds)}"
             raise type_error(argument, "rows without user keys, of which no sum can be kept", found, hint=_INSTEAD)
         evaluated = sums.evaluated(self._evaluation)
-        warn_of(evaluated._replace(reports={}))  # of the truth: vectors hold no texts
+        warn_of(evaluated._replace(part=evaluated.part._replace(reports={})))  # of the truth: vectors hold no texts
         return self._vectors(sums)
 
     def report(self, vectors: Vectors) -> Report:
@@ -140,7 +141,7 @@ class UpdateLayout:
         state = self._states.state(Vectors(vectors.digits, vectors.counts[:size], vectors.largest[-3:]))
         found = _record_of(_NOTHING_FOUND, iter(of_warnings), iter(largest[:_NUM_LARGEST]))
         report, within = Report(state), " of the same update"
-        warn_of(Evaluated({"": report}, Findings({"": found}), self._evaluation.convention, within=within))
+        warn_of(Evaluated(Part({"": report}, Findings({"": found})), self._evaluation.convention, within=within))
         return report
 
     def _optional(self, vectors: Vectors) -> dict[str, bool] | None:

@@ -9,15 +9,19 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from exactk._engine.block_sums import BlockSums
-from exactk._engine.blocks import check_row_arguments, check_rows_until, convert_block, empty_block
+from exactk._engine.blocks import check_row_arguments, check_rows_until, chunk_of_block, convert_block, empty_block
+from exactk._engine.chunks import Part, PartSums
 from exactk._engine.evaluation import Evaluation
+from exactk._engine.findings import Findings
+from exactk._engine.inspection import ItemsApart, find_in_system
 from exactk._engine.metric_inputs import (
     check_base_is_not_read,
     check_collection_values,
     check_item_groups,
     check_truth_is_not_read,
 )
+from exactk._engine.outcomes import evaluate_plainly
+from exactk._engine.problem import KeyedTruth
 from exactk._engine.short_ways import small_inputs
 from exactk._engine.systems import ONE_SYSTEM
 from exactk._engine.warnings import Evaluated, warn_of
@@ -28,6 +32,7 @@ from exactk._inputs.paths import open_path
 from exactk._inputs.registry import BLOCKS, as_candidate_items, classify
 from exactk._inputs.values_by_user import Groups, Weights
 from exactk._plan.conventions import with_complete_hint
+from exactk._report.report import Report
 from exactk._report.state import check_label_types, check_same_plan
 from exactk._runtime.errors import ExactkError, StateMismatchError, input_error, type_error
 from exactk._runtime.faults import Option
@@ -40,11 +45,11 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from exactk._engine.problem import Engine
+    from exactk._inputs.alignment import AlignedInputs
     from exactk._inputs.keys.column_roles import ColumnNames
     from exactk._inputs.model.item_table import CanonicalItems
     from exactk._plan.conventions import Convention
     from exactk._plan.values import Plan
-    from exactk._report.report import Report
     from exactk._report.state import State
 
 
@@ -155,7 +160,7 @@ class Update(NamedTuple):
 class UpdateSums(NamedTuple):
     """What is kept of the updates so far. It never changes, so that an update that fails leaves it as it was."""
 
-    sums: BlockSums = BlockSums()
+    sums: PartSums = PartSums()
     users: UpdateUsers = UpdateUsers()
     optional: dict[str, bool] | None = None  # as in the updates; None before the first
 
@@ -183,7 +188,7 @@ class UpdateSums(NamedTuple):
 
         None otherwise, and wherever an error may be raised, so that each message is made in one place.
         """
-        if self.sums.is_empty or evaluation.items is not None or not evaluation.values.reads_hits_alone:
+        if not self.sums.systems or evaluation.items is not None or not evaluation.values.reads_hits_alone:
             return None
         if self.optional != update.optional or any(value is not None for value in update[2:]) or update.truth is None:
             return None
@@ -192,7 +197,7 @@ class UpdateSums(NamedTuple):
             if inputs is None or inputs.truth.columns.grade is not None:
                 return None
             sums = self.sums.copy()
-            sums.add_unkeyed(evaluation, inputs)
+            sums.add(_part_of_unkeyed(evaluation, inputs, sums.findings))
             return self._replace(sums=sums, users=self.users.plus(None, len(inputs.truth), "truth"))
         except ExactkError:
             return None
@@ -207,7 +212,6 @@ class UpdateSums(NamedTuple):
 
     def _plus_block(self, evaluation: Evaluation, update: Update) -> UpdateSums:
         check_collection_values(evaluation.values, {"weights": update.weights, "groups": update.groups})
-        sums = self.sums.copy()
         candidates = classify(open_path(update.candidates, "candidates", _COLUMNS), "candidates")
         evaluation = evaluation._replace(
             candidates=as_candidate_items(candidates, _COLUMNS),
@@ -218,9 +222,13 @@ class UpdateSums(NamedTuple):
         )
         systems = ONE_SYSTEM.systems(classify(update.predictions, "predictions"))
         block = convert_block(evaluation, update.truth, systems, update.exclude, {"candidates": candidates})
-        begin, end = sums.row_count, sums.row_count + block.row_count
-        check_rows_until(evaluation._replace(candidates=None, weights=None, groups=None), end)
-        keys = sums.add(evaluation._replace(block=range(begin, end)), block)
+        sums = self.sums.copy()
+        rows = range(sums.rows, sums.rows + block.row_count)
+        check_rows_until(evaluation._replace(candidates=None, weights=None, groups=None), rows.stop)
+        evaluation = evaluation._replace(block=rows)
+        part = evaluation.evaluate_chunk(chunk_of_block(evaluation, block, sums.systems), sums.findings)
+        sums.add(part.without_users())
+        keys = part.users
         argument = "predictions" if update.truth is None else "truth"
         users = self.users.plus(keys, block.row_count if keys is None else len(keys), argument)
         return UpdateSums(sums, users, update.optional)
@@ -242,36 +250,51 @@ class UpdateSums(NamedTuple):
                 raise StateMismatchError(f"other: expected {expected}, found {found}", "other")
         check_label_types([self.state.groups, other.state.groups], "other")
         users = self.users.merged(other.users)
-        sums = self.sums.copy()
-        sums.merge(other.sums)
+        sums = PartSums()
+        sums.add(self.sums.part() + other.sums.part())
         return UpdateSums(sums, users, self.optional)
 
     @property
     def state(self) -> State:
         """The state of all users, of whom there is an update."""
-        (state,) = self.sums.states.values()
-        return state
+        return self.sums.part().report.state
 
     def report(self, evaluation: Evaluation) -> Report:
         """Return the report of all users, and warn of their values."""
-        check_row_arguments(evaluation, self.sums.row_count)
+        check_row_arguments(evaluation, self.sums.rows)
         evaluated = self.evaluated(evaluation)
         warn_of(evaluated)
-        return evaluated.report
+        return evaluated.part.report
 
     def evaluated(self, evaluation: Evaluation) -> Evaluated:
         """Return the report of all users, with what was found in all updates."""
-        return self.sums.evaluated(self.users.keys, evaluation.convention, CONVERSIONS["truth"])
+        part = self.sums.part()
+        reports = {name: Report(report.state, self.users.keys) for name, report in part.reports.items()}
+        return Evaluated(part._replace(reports=reports), evaluation.convention, names_columns=CONVERSIONS["truth"])
 
     def to_plain(self) -> tuple[Any, ...]:
         """Return plain data for `from_plain`."""
-        return self.sums.to_plain(), self.users.to_plain(), self.optional
+        return self.sums.part().to_plain(), self.users.to_plain(), self.optional
 
     @classmethod
     def from_plain(cls, plain: tuple[Any, ...]) -> UpdateSums:
         """Return the sums that `to_plain` described."""
-        sums, users, optional = plain
-        return cls(BlockSums.from_plain(sums), UpdateUsers.from_plain(users), optional)
+        part, users, optional = plain
+        sums = PartSums()
+        sums.add(Part.from_plain(part))
+        return cls(sums, UpdateUsers.from_plain(users), optional)
+
+
+def _part_of_unkeyed(evaluation: Evaluation, inputs: AlignedInputs, earlier: Findings) -> Part:
+    """Return the part of users without keys, exclusions and columns."""
+    keyed = KeyedTruth(inputs.truth, None, None)
+    _, report = evaluate_plainly(
+        evaluation.engine, inputs, keyed, evaluation.values, evaluation.convention, evaluation.num_threads
+    )
+    found = find_in_system(inputs, report, earlier=earlier.systems[""])
+    items = None if found.shares_item else ItemsApart.of_chunk(inputs.truth, inputs.predictions)
+    findings = Findings({"": found}, chunks=1)
+    return Part({"": report}, findings, len(inputs.truth), items_apart={"": items})
 
 
 CONVERSIONS: Mapping[str, str] = MappingProxyType(

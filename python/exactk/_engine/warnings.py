@@ -30,6 +30,7 @@ from exactk._runtime.numbers import DIGITS
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
+    from exactk._engine.chunks import Part
     from exactk._engine.findings import CandidateRows, CandidateUse, ExclusionUse, Findings, SystemFindings
     from exactk._plan.conventions import Convention
     from exactk._plan.values import Plan, Value
@@ -42,10 +43,9 @@ TieRange: TypeAlias = "Callable[[Value], tuple[float, float]]"
 
 
 class Evaluated(NamedTuple):
-    """The systems of a call: the report of each, and what was found in the inputs."""
+    """The part of all users of a call, and what else warnings about it need."""
 
-    reports: Mapping[str, Report]
-    findings: Findings
+    part: Part
     convention: Convention
     tie_ranges: Mapping[str, TieRange] | None = None  # None if the inputs are freed
     ranks_advice: Mapping[str, Text] = {}  # how to write scores that may be ranks, by system
@@ -53,14 +53,19 @@ class Evaluated(NamedTuple):
     within: str = ""  # of what the items of both sides were compared, if not of all users
 
     @property
-    def report(self) -> Report:
-        """The report of the first system."""
-        return next(iter(self.reports.values()))
+    def reports(self) -> Mapping[str, Report]:
+        """The report of each system."""
+        return self.part.reports
+
+    @property
+    def findings(self) -> Findings:
+        """What was found in the inputs."""
+        return self.part.findings
 
     @property
     def plan(self) -> Plan:
         """The values of all systems."""
-        return plan_of_state(self.report.state)
+        return plan_of_state(self.part.report.state)
 
     def texts(self, describe: Callable[[Report, SystemFindings], str], *advice: str | Option) -> Text:
         """Return what is to be said of all systems, with the advice; empty if that is nothing."""
@@ -193,7 +198,7 @@ def _describe_ties(evaluated: Evaluated) -> Text:
         name: describe_ties(report, None if ranges is None else ranges[name])
         for name, report in evaluated.reports.items()
     }
-    return text_of_systems(texts, *(() if ranges is not None else _tie_bounds(evaluated.report)))
+    return text_of_systems(texts, *(() if ranges is not None else _tie_bounds(evaluated.part.report)))
 
 
 _MANY_TIED_USERS = 0.01  # share of users

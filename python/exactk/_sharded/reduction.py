@@ -6,9 +6,9 @@ import logging
 from functools import reduce
 from typing import TYPE_CHECKING
 
+from exactk._engine.chunks import Part
 from exactk._engine.findings import plus
-from exactk._engine.paired_problem import core_paired_engine
-from exactk._engine.pairs import Pairing
+from exactk._engine.pairs import check_missing
 from exactk._engine.warnings import Evaluated, warn_of
 from exactk._report.comparison_state import ComparisonState
 from exactk._report.merge import merge
@@ -45,9 +45,7 @@ def comparison_of_buckets(buckets: Sequence[Bucket]) -> Comparison:
     assert isinstance(state, ComparisonState)  # noqa: S101 - as above
     comparison = merge([state])
     _warn(comparison.reports, findings)
-    pairing = Pairing(core_paired_engine, state.options)
-    pairing.state = state.paired
-    pairing.check_missing(plan_of_state(next(iter(state.values()))))
+    check_missing(state.options, state.paired, plan_of_state(next(iter(state.values()))))
     return comparison
 
 
@@ -65,4 +63,4 @@ def _sum_of_buckets(buckets: Sequence[Bucket]) -> tuple[State | ComparisonState,
 
 def _warn(reports: Mapping[str, Report], findings: Findings) -> None:
     convention = next(iter(reports.values())).convention
-    warn_of(Evaluated(reports, findings, convention, within=" of the same bucket"))
+    warn_of(Evaluated(Part(reports, findings), convention, within=" of the same bucket"))

@@ -6,12 +6,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from exactk._engine.chunks import Part
 from exactk._engine.comparisons import check_test
 from exactk._engine.core import core_engine
 from exactk._engine.metric_inputs import check_base_is_not_read
 from exactk._engine.paired_problem import core_paired_engine
 from exactk._engine.pairs import Pairing
-from exactk._engine.pipeline import Call, align_systems, find_in_truth, prepare_call
+from exactk._engine.pipeline import Call, align_systems, prepare_call
 from exactk._engine.systems import ONE_SYSTEM, SEVERAL_SYSTEMS, in_system
 from exactk._engine.warnings import Evaluated, warn_of
 from exactk._inputs.items import Items
@@ -171,8 +172,8 @@ def plan_shards(
     shard_plan = ShardPlan(metrics, convention, columns, sides, of_truth, table, threads, comparison)
     empty = [side.schema.empty_table() for side in sides]
     call = shard_plan.call(empty)
-    align_systems(call)  # raises as for frames of these columns
-    warn_of(Evaluated({}, find_in_truth(call), convention))
+    chunk = align_systems(call)  # raises as for frames of these columns
+    warn_of(Evaluated(Part({}, chunk.of_truth), convention))
     split = [split_structs(one, side.argument, columns) for side, one in zip(sides, empty, strict=True)]
     check_kinds(sides, split, columns)
     return shard_plan

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -17,12 +17,10 @@ from exactk._sharded.results import Bucket, error_to_json, findings_to_json, sta
 from exactk._sharded.sides import tables_of_batches
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
-    from exactk._engine.findings import Findings
+    from exactk._engine.chunks import Part
     from exactk._engine.pipeline import Call
-    from exactk._report.paired_sums import PairedState
-    from exactk._report.report import Report
     from exactk._report.state import State
     from exactk._sharded.shard_plan import ShardPlan
     from exactk._sharded.sides import Column
@@ -59,39 +57,27 @@ def result_of_no_rows(shard_plan: ShardPlan) -> Bucket:
     return _bucket_of(shard_plan, evaluate_tables(shard_plan, tables, 0))
 
 
-def _bucket_of(shard_plan: ShardPlan, evaluated: EvaluatedTables) -> Bucket:
+def _bucket_of(shard_plan: ShardPlan, part: Part) -> Bucket:
     """Return the result; of a comparison, its state as JSON."""
-    states = {name: report.state for name, report in evaluated.reports.items()}
+    states = {name: report.state for name, report in part.reports.items()}
     state: State | ComparisonState | None = states.get("")
     if shard_plan.comparison is not None:
-        state = ComparisonState(states, shard_plan.comparison, evaluated.paired)
+        state = ComparisonState(states, shard_plan.comparison, None if part.paired is None else part.paired.state)
     assert state is not None  # noqa: S101 - the only system has no name
-    return Bucket(state_to_bytes(state), findings_to_json(evaluated.findings), None)
+    return Bucket(state_to_bytes(state), findings_to_json(part.findings), None)
 
 
-class EvaluatedTables(NamedTuple):
-    """The reports of all systems, what warnings need to know, and the sums over pairs of systems."""
-
-    reports: Mapping[str, Report]
-    findings: Findings
-    paired: PairedState | None
-
-
-def evaluate_tables(
-    shard_plan: ShardPlan, tables: Sequence[Any], rows: int, *, per_user: bool = False
-) -> EvaluatedTables:
-    """Return the reports of a table per side; the caller warns."""
+def evaluate_tables(shard_plan: ShardPlan, tables: Sequence[Any], rows: int, *, per_user: bool = False) -> Part:
+    """Return the part of a table per side; the caller warns."""
     with without_warnings():
         call = shard_plan.call(tables, per_user=per_user)
         _check_repeated_truth(call)
         try:
-            reports, findings, *_ = evaluate_systems(call, finds_odd_items=False)
+            part = evaluate_systems(call, finds_odd_items=False).part
         except ExactkError as error:
             raise with_complete_hint(error, shard_plan.convention, call.evaluation.values) from error.__cause__
     # The plan has warned of columns, and has names for what the engine's frames are.
-    findings = findings._replace(columns=TruthColumns(), pairs=NO_EXAMPLES, rows=rows)
-    pairing = call.evaluation.pairing
-    return EvaluatedTables(reports, findings, None if pairing is None else pairing.state)
+    return part._replace(findings=part.findings._replace(columns=TruthColumns(), pairs=NO_EXAMPLES, rows=rows))
 
 
 def _check_repeated_truth(call: Call) -> None:

@@ -59,8 +59,7 @@ def evaluate(
     0.5
     """
     arguments = with_defaults(options, core_evaluate)
-    (report,) = evaluate_with_engine(reference_engine, ONE_SYSTEM, truth, predictions, metrics, **arguments).values()
-    return report
+    return evaluate_with_engine(reference_engine, ONE_SYSTEM, truth, predictions, metrics, **arguments).report
 
 
 def compare(
