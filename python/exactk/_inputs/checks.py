@@ -25,7 +25,9 @@ _PART = 1 << 19  # elements
 _MOST_BYTES = 20  # of text in a message
 _MOST_TYPES = 3  # in a message
 _DTYPE_NOUNS = {"O": "objects", "S": "bytes", "T": "strings", "U": "strings"}
-_ID_DTYPES = tuple(np.dtype(name) for name in ("int32", "int64", "uint32", "uint64"))
+_ID_DTYPES = {np.dtype(name): np.dtype(name) for name in ("int32", "int64", "uint32", "uint64")} | {
+    np.dtype(name): np.dtype(np.int32) for name in ("int8", "int16", "uint8", "uint16")
+}
 
 
 @contextmanager
@@ -85,7 +87,8 @@ def _describe_tensor(tensor: object, argument: str, error: Exception) -> tuple[s
 
 def as_ndarray(value: object, argument: str) -> NDArray[Any]:
     """Return a base-class array of the value. Lists are accepted; masked arrays and matrices are not."""
-    value = import_dlpack(value, argument)
+    if not isinstance(value, np.ndarray):
+        value = import_dlpack(value, argument)
     if isinstance(value, np.ndarray):
         # A memory map is an array like any other; the other subclasses mean something by their type.
         if type(value) not in {np.ndarray, np.memmap}:
@@ -159,22 +162,21 @@ def elements_at(array: NDArray[Any], positions: NDArray[Any]) -> NDArray[Any]:
     return elements
 
 
-def _as_contiguous(array: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
-    """Return the array itself if the core can read it in place, or an exact copy."""
+def _as_contiguous(
+    array: NDArray[Any], dtype: np.dtype[Any], argument: str, dimensions: int, row: int | None = None
+) -> NDArray[Any]:
+    """Return the array itself if the core can read it in place, or an exact copy; raise if it has other dimensions."""
+    if array.ndim != dimensions:
+        raise _dimensions_error(array, argument, dimensions, row)
     flags = array.flags
     return array if array.dtype == dtype and flags.c_contiguous and flags.aligned else converted(array, dtype)
 
 
-def _as_native(array: NDArray[Any]) -> NDArray[Any]:
+def _as_native(array: NDArray[Any], argument: str, dimensions: int) -> NDArray[Any]:
     """Return the array itself, with any strides, if it is aligned and in native byte order, or a copy."""
+    if array.ndim != dimensions:
+        raise _dimensions_error(array, argument, dimensions)
     return array if array.dtype.isnative and array.flags.aligned else converted(array, array.dtype.newbyteorder("="))
-
-
-def _id_dtype(dtype: np.dtype[Any]) -> np.dtype[Any]:
-    native = dtype.newbyteorder("=")
-    if native in _ID_DTYPES:
-        return native
-    return np.dtype(np.int32 if dtype.itemsize < 4 or dtype.kind == "i" else np.uint32)
 
 
 def id_array(value: object, argument: str, *, dimensions: int = 1, row: int | None = None) -> Ids:
@@ -182,8 +184,7 @@ def id_array(value: object, argument: str, *, dimensions: int = 1, row: int | No
     array = as_ndarray(value, argument)
     if array.dtype.kind not in "iu":
         raise type_error(argument, "integer ids", describe_dtype(array), row=row)
-    _check_dimensions(array, argument, dimensions, row)
-    return _as_contiguous(array, _id_dtype(array.dtype))
+    return _as_contiguous(array, _ID_DTYPES[array.dtype.newbyteorder("=")], argument, dimensions, row)
 
 
 def offset_array(value: object, argument: str) -> Offsets:
@@ -191,11 +192,11 @@ def offset_array(value: object, argument: str) -> Offsets:
     array = as_ndarray(value, argument)
     if array.dtype.kind not in "iu":
         raise type_error(argument, "integer offsets", describe_dtype(array))
-    _check_dimensions(array, argument, 1)
+    offsets = _as_contiguous(array, np.dtype(np.int64), argument, 1)
     if array.dtype.kind == "u" and array.size and int(array.max()) > np.iinfo(np.int64).max:
         position = int(np.argmax(array > np.iinfo(np.int64).max))
         raise input_error(argument, "offsets below 2^63", str(array[position]), position=position)
-    return _as_contiguous(array, np.dtype(np.int64))
+    return offsets
 
 
 def number_array(value: object, argument: str, *, dimensions: int = 1) -> NDArray[np.float64]:
@@ -203,8 +204,7 @@ def number_array(value: object, argument: str, *, dimensions: int = 1) -> NDArra
     array = as_ndarray(value, argument)
     if array.dtype.kind not in "iuf" or array.dtype.itemsize > 8:
         raise type_error(argument, "integers or floats of at most 64 bits", describe_dtype(array))
-    _check_dimensions(array, argument, dimensions)
-    numbers = _as_contiguous(array, np.dtype(np.float64))
+    numbers = _as_contiguous(array, np.dtype(np.float64), argument, dimensions)
     if array.dtype.kind in "iu" and array.dtype.itemsize == 8:
         _check_exact_integers(array, argument)
     return numbers
@@ -215,8 +215,7 @@ def score_array(value: object, argument: str, *, dimensions: int = 2) -> NDArray
     array = as_ndarray(value, argument)
     if array.dtype.kind not in "iuf" or array.dtype.itemsize > 8:
         raise type_error(argument, "integer or float scores of at most 64 bits", describe_dtype(array))
-    _check_dimensions(array, argument, dimensions)
-    return _as_native(array)
+    return _as_native(array, argument, dimensions)
 
 
 def vector_array(value: object, argument: str) -> NDArray[Any]:
@@ -233,8 +232,7 @@ def _float_array(value: object, argument: str, dimensions: int) -> NDArray[Any]:
     array = as_ndarray(value, argument)
     if array.dtype.kind != "f" or array.dtype.itemsize > 8:
         raise type_error(argument, "float16, float32 or float64", describe_dtype(array))
-    _check_dimensions(array, argument, dimensions)
-    array = _as_native(array)
+    array = _as_native(array, argument, dimensions)
     is_contiguous = dimensions == 1 or array.shape[1] <= 1 or array.strides[1] == array.itemsize
     return array if is_contiguous else converted(array, array.dtype)
 
@@ -262,8 +260,7 @@ def flag_array(value: object, argument: str, *, dimensions: int = 1) -> NDArray[
     array = as_ndarray(value, argument)
     if array.dtype.kind != "b" and array.size:
         raise type_error(argument, "bool", describe_dtype(array))
-    _check_dimensions(array, argument, dimensions)
-    return _as_contiguous(array, np.dtype(np.bool_))
+    return _as_contiguous(array, np.dtype(np.bool_), argument, dimensions)
 
 
 def key_array(value: object, argument: str, size: int | None = None, *, hint: str = "") -> NDArray[Any]:
@@ -278,16 +275,16 @@ def key_array(value: object, argument: str, size: int | None = None, *, hint: st
     array = as_ndarray(value, argument)
     if array.dtype.kind not in "iuU" and array.size:
         raise type_error(argument, "integers or strings", describe_dtype(array), hint=hint)
-    _check_dimensions(array, argument, 1)
+    if array.ndim != 1:
+        raise _dimensions_error(array, argument, 1)
     if size is not None and len(array) != size:
         raise input_error(argument, f"one key per user ({size})", str(len(array)))
     return converted(array, array.dtype)
 
 
-def _check_dimensions(array: NDArray[Any], argument: str, dimensions: int, row: int | None = None) -> None:
-    if array.ndim != dimensions:
-        expected = "a one-dimensional array" if dimensions == 1 else "a two-dimensional array"
-        raise type_error(argument, expected, f"shape {array.shape}", row=row)
+def _dimensions_error(array: NDArray[Any], argument: str, dimensions: int, row: int | None = None) -> Exception:
+    expected = "a one-dimensional array" if dimensions == 1 else "a two-dimensional array"
+    return type_error(argument, expected, f"shape {array.shape}", row=row)
 
 
 def read_only(array: NDArray[Any]) -> NDArray[Any]:

@@ -67,7 +67,7 @@ class Vocabulary:
         """Return the code of each row's key, adding new keys."""
         self.check_kinds([column.kind for column in columns], argument)
         codes = [column.encode(part, argument, threads) for column, part in zip(columns, self.parts, strict=True)]
-        return self._encode_pairs(codes, argument)
+        return self._encode_pairs(codes, argument) if self.pairs else codes[0]
 
     def extend(self, other: Snapshot, argument: str) -> Codes:
         """Add the keys of another vocabulary; return their codes."""
