@@ -92,26 +92,23 @@ def scipy_stats() -> Any:  # noqa: ANN401 - a module without types
 
 def is_sparse(value: object) -> bool:
     """Return whether the value is a SciPy sparse array or matrix; never if SciPy is not imported."""
-    sparse = _imported("scipy.sparse")
-    return sparse is not None and bool(sparse.issparse(value))
+    is_of_scipy = getattr(sys.modules.get("scipy.sparse"), "issparse", None)
+    return is_of_scipy is not None and bool(is_of_scipy(value))
 
 
 def is_pandas(value: object) -> bool:
     """Return whether the value is a pandas data frame."""
-    pandas = _imported("pandas")
-    return pandas is not None and isinstance(value, pandas.DataFrame)
+    return isinstance(value, getattr(sys.modules.get("pandas"), "DataFrame", ()))
 
 
 def is_polars(value: object) -> bool:
     """Return whether the value is a Polars data frame, not a lazy one."""
-    polars = _imported("polars")
-    return polars is not None and isinstance(value, polars.DataFrame)
+    return isinstance(value, getattr(sys.modules.get("polars"), "DataFrame", ()))
 
 
 def is_series(value: object) -> bool:
     """Return whether the value is a pandas Series."""
-    pandas = _imported("pandas")
-    return pandas is not None and isinstance(value, pandas.Series)
+    return isinstance(value, getattr(sys.modules.get("pandas"), "Series", ()))
 
 
 def as_series(value: Any) -> Any:  # noqa: ANN401 - of any library
@@ -124,8 +121,7 @@ def as_series(value: Any) -> Any:  # noqa: ANN401 - of any library
 
 def is_index(value: object) -> bool:
     """Return whether the value is a pandas Index."""
-    pandas = _imported("pandas")
-    return pandas is not None and isinstance(value, pandas.Index)
+    return isinstance(value, getattr(sys.modules.get("pandas"), "Index", ()))
 
 
 def is_default_index(index: Any) -> bool:  # noqa: ANN401 - an Index of pandas
@@ -136,8 +132,7 @@ def is_default_index(index: Any) -> bool:  # noqa: ANN401 - an Index of pandas
 
 def is_lazy(value: object) -> bool:
     """Return whether the value is a lazy Polars frame."""
-    polars = _imported("polars")
-    return polars is not None and isinstance(value, polars.LazyFrame)
+    return isinstance(value, getattr(sys.modules.get("polars"), "LazyFrame", ()))
 
 
 def holds_arrow(dtype: object) -> bool:

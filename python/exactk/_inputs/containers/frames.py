@@ -139,12 +139,13 @@ def columns_by_role(
         if name in selected.list_offsets:  # even if it has as many values as rows: their rows are unknown
             raise type_error(f"{argument}.{name}", "a value in every row", "lists")
     used = {*users, item, *values.values()}
-    numbers = table.number_names(with_lists=item in selected.list_offsets)
-    unused = UnusedColumns(tuple(name for name in numbers if name not in used))
+    others = [name for name in table.data_names if name not in used]
+    numbers = table.number_names(others, with_lists=item in selected.list_offsets)
+    unused = UnusedColumns(tuple(numbers))
     if argument == "truth" and requested.get("grade") is None:
-        others = [name for name in table.data_names if name not in used and name not in numbers]
-        events = events_among(others, partial(_distinct_texts, table, argument))
-        numbers = [name for name in unused.numbers if not (is_whole and operator.eq(*_range_of(table, name)))]
+        texts = [name for name in others if name not in numbers]
+        events = events_among(texts, partial(_distinct_texts, table, argument))
+        numbers = [name for name in numbers if not (is_whole and operator.eq(*_range_of(table, name)))]
         unused = UnusedColumns(tuple(numbers), events)
     elif argument == "truth":
         unused = UnusedColumns()

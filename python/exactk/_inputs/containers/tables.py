@@ -9,7 +9,14 @@ import numpy as np
 
 from exactk._inputs.checks import arrow_table
 from exactk._inputs.keys.column_roles import usual_role
-from exactk._inputs.keys.columns import ChunkedColumn, NumberColumn, PackedColumn, column_of_arrow, column_of_objects
+from exactk._inputs.keys.columns import (
+    ChunkedColumn,
+    NumberColumn,
+    PackedColumn,
+    column_of_array,
+    column_of_arrow,
+    column_of_objects,
+)
 from exactk._inputs.keys.pivoted import (
     arrow_of_series,
     column_of_series,
@@ -62,12 +69,12 @@ class ColumnTable:
         """Column names."""
         return self.names
 
-    def number_names(self, *, with_lists: bool) -> list[str]:
-        """Return the columns of numbers or lists."""
+    def number_names(self, names: Iterable[Any], *, with_lists: bool) -> list[str]:
+        """Return those of the columns that hold numbers or lists."""
         return [
             name
-            for name, column in self.columns.items()
-            if (with_lists if name in self.list_offsets else column.kind in {"int", "float"})
+            for name in names
+            if (with_lists if name in self.list_offsets else self.columns[name].kind in {"int", "float"})
         ]
 
     def select(self, names: Sequence[str], argument: str, source: str = "the frame") -> SelectedColumns:  # noqa: ARG002 - of every table
@@ -158,8 +165,8 @@ class Table(Protocol):
         """Column names without index levels, whatever their type."""
         ...
 
-    def number_names(self, *, with_lists: bool) -> list[str]:
-        """Return the columns of numbers, bools or lists, by type."""
+    def number_names(self, names: Iterable[Any], *, with_lists: bool) -> list[str]:
+        """Return those of the columns that hold numbers, bools or lists, by type."""
         ...
 
     def select(self, names: Sequence[str], argument: str, source: str = "the frame") -> SelectedColumns:
@@ -180,22 +187,26 @@ def open_table(frame: Any, argument: str) -> Table:  # noqa: ANN401 - of any lib
     return LazyTable(frame) if optional.is_lazy(frame) else ArrowTable(frame, argument)
 
 
+_NUMBER_KINDS = frozenset("biuf")
+
+
 class PandasTable:
     """A pandas data frame."""
 
     def __init__(self, frame: Any) -> None:  # noqa: ANN401 - pandas may not be installed
         self._frame = frame
-        self.names = [name for name in (*frame.columns, *frame.index.names) if isinstance(name, str)]
+        self.data_names = list(frame.columns)  # whatever their type
+        self.names = [name for name in (*self.data_names, *frame.index.names) if isinstance(name, str)]
 
-    @property
-    def data_names(self) -> list[Any]:
-        """Column names, whatever their type."""
-        return list(self._frame.columns)
-
-    def number_names(self, *, with_lists: bool) -> list[str]:
-        """Return the columns of numbers, bools or lists."""
-        frame = self._frame
-        return [name for name in frame.columns if isinstance(name, str) and _holds_numbers(frame[name], with_lists)]
+    def number_names(self, names: Iterable[Any], *, with_lists: bool) -> list[str]:
+        """Return those of the columns that hold numbers, bools or lists."""
+        series = ((name, self._frame[name]) for name in names if isinstance(name, str))
+        kinds = ((name, one, getattr(getattr(one, "dtype", None), "kind", "")) for name, one in series)
+        return [
+            name
+            for name, one, kind in kinds
+            if kind in _NUMBER_KINDS or (with_lists and kind == "O" and holds_lists(one))
+        ]
 
     def select(self, names: Sequence[str], argument: str, source: str = "the frame") -> SelectedColumns:
         """Return these columns, or levels of the index."""
@@ -238,10 +249,12 @@ class ArrowTable:
         """Column names."""
         return self.names
 
-    def number_names(self, *, with_lists: bool) -> list[str]:
-        """Return the columns of numbers, bools or lists."""
-        types = ((name, column.type) for name, column in self._columns if not column.is_dictionary)
-        return _names_of_numbers(types, with_lists)
+    def number_names(self, names: Iterable[Any], *, with_lists: bool) -> list[str]:
+        """Return those of the columns that hold numbers, bools or lists."""
+        among = {*names}
+        return _names_of_numbers(
+            ((name, one.type) for name, one in self._columns if name in among and not one.is_dictionary), with_lists
+        )
 
     def select(self, names: Sequence[str], argument: str, source: str = "the frame") -> SelectedColumns:
         """Return these columns."""
@@ -277,9 +290,9 @@ class LazyTable:
         """Column names."""
         return self.names
 
-    def number_names(self, *, with_lists: bool) -> list[str]:
-        """Return the columns of numbers, bools or lists."""
-        return _names_of_numbers(self._types.items(), with_lists)
+    def number_names(self, names: Iterable[Any], *, with_lists: bool) -> list[str]:
+        """Return those of the columns that hold numbers, bools or lists."""
+        return _names_of_numbers(((name, self._types[name]) for name in names), with_lists)
 
     def select(self, names: Sequence[str], argument: str, source: str = "the frame") -> SelectedColumns:
         """Return these columns."""
@@ -346,26 +359,22 @@ def _names_of_numbers(types: Iterable[tuple[str, str]], with_lists: bool) -> lis
     return [name for name, dtype in types if dtype.lower().startswith(kinds)]
 
 
-def _holds_numbers(series: Any, with_lists: bool) -> bool:  # noqa: ANN401, FBT001 - a Series
-    kind = getattr(getattr(series, "dtype", None), "kind", "")
-    return kind in set("biuf") or (with_lists and kind == "O" and holds_lists(series))
-
-
 def _of_column(error: ExactkError, source: str, selected: SelectedColumns, name: str) -> ExactkError:
     """Return the error with the row of the frame, and where in its list once the lists are read."""
     return of_row(error, locate_in_frame(source, selected.list_offsets.get(name)))
 
 
 def _add_series(selected: SelectedColumns, name: str, series: Any, argument: str) -> None:  # noqa: ANN401 - a Series or an Index
-    is_of_numpy = isinstance(series.dtype, np.dtype)
-    arrow = None if is_of_numpy else arrow_of_series(series, argument)
-    if arrow is not None:
-        _add_arrow_column(selected, name, arrow, argument)
-    elif is_of_numpy and series.dtype.kind == "O" and holds_lists(series):
+    if not isinstance(series.dtype, np.dtype):
+        if (arrow := arrow_of_series(series, argument)) is not None:
+            _add_arrow_column(selected, name, arrow, argument)
+        else:
+            selected.columns[name] = column_of_series(series, argument)
+    elif series.dtype.kind == "O" and holds_lists(series):
         selected.list_offsets[name], items = flatten_lists(series.tolist(), argument)
         selected.columns[name] = column_of_objects(items, argument)
     else:
-        selected.columns[name] = column_of_series(series, argument)
+        selected.columns[name] = column_of_array(series.to_numpy(), argument)
 
 
 def _add_arrow_column(selected: SelectedColumns, name: str, column: _core.ArrowColumn, argument: str) -> None:

@@ -217,7 +217,10 @@ class Columns(NamedTuple):
 def user_columns(columns: Columns, requested: object, argument: str) -> list[str]:
     """Return the columns that together identify a user."""
     if requested is None:
-        return [_required_column(columns, "user", argument)]
+        name = _usual_column(columns, "user", argument)
+        if name is None:
+            raise _absence_error(columns, "user", argument)
+        return [name]
     user_names = [requested] if isinstance(requested, str) else requested
     if not isinstance(user_names, Sequence) or not user_names or not all(isinstance(name, str) for name in user_names):
         raise type_error("user", "a column name or a sequence of column names", repr(requested))
@@ -228,17 +231,16 @@ def user_columns(columns: Columns, requested: object, argument: str) -> list[str
 
 def item_column(columns: Columns, requested: object, argument: str) -> str:
     """Return the item column."""
-    return (
-        _required_column(columns, "item", argument)
-        if requested is None
-        else _existing_column(columns.names, requested, "item", argument)
-    )
+    name = value_column(columns, "item", requested, argument)
+    if name is None:
+        raise _absence_error(columns, "item", argument)
+    return name
 
 
 def value_column(columns: Columns, role: str, requested: object, argument: str) -> str | None:
-    """Return the column of scores, ranks or grades, if there is one."""
+    """Return the column of a role, if there is one."""
     return (
-        _usual_column(columns.free, role, argument)
+        _usual_column(columns, role, argument)
         if requested is None
         else _existing_column(columns.names, requested, role, argument)
     )
@@ -269,17 +271,15 @@ def _existing_column(existing: Sequence[str], name: object, role: str, argument:
     return name
 
 
-def _required_column(columns: Columns, role: str, argument: str) -> str:
-    name, existing = _usual_column(columns.free, role, argument), columns.names
-    if name is None:
-        expected = f"a column for the {role}, such as {', '.join(USUAL_NAMES[role][:3])}"
-        found = f"the columns {_list_in_brief(existing)}" if existing else "no column with a string as its name"
-        value = {name for name in existing if name.lower().rstrip("s") == argument.rstrip("s")}  # the weight or group
-        others = columns._replace(named=columns.named | value)
-        by_name = naming_hint(others, role) if existing else f"{argument}.columns = [{role!r}, ...] names them"
-        hint = columns.hint() or _header_hint(existing) or by_name
-        raise input_error(argument, expected, found, hint=hint)
-    return name
+def _absence_error(columns: Columns, role: str, argument: str) -> Exception:
+    existing = columns.names
+    expected = f"a column for the {role}, such as {', '.join(USUAL_NAMES[role][:3])}"
+    found = f"the columns {_list_in_brief(existing)}" if existing else "no column with a string as its name"
+    value = {name for name in existing if name.lower().rstrip("s") == argument.rstrip("s")}  # the weight or group
+    others = columns._replace(named=columns.named | value)
+    by_name = naming_hint(others, role) if existing else f"{argument}.columns = [{role!r}, ...] names them"
+    hint = columns.hint() or _header_hint(existing) or by_name
+    return input_error(argument, expected, found, hint=hint)
 
 
 _OTHER_SEPARATOR = re.compile(r"[;|\t]")
@@ -334,8 +334,8 @@ def naming_hint(columns: Columns, *roles: str) -> Text:
     return ("name it, for example with ", first, *(part for option in others for part in (" or ", option)), *swapped)
 
 
-def _usual_column(existing: Sequence[str], role: str, argument: str) -> str | None:
-    matching = [name for name in existing if usual_role(name) == role]
+def _usual_column(columns: Columns, role: str, argument: str) -> str | None:
+    matching = [name for name in columns.names if usual_role(name) == role and name not in columns.named]
     if len(matching) > 1:
         unique = [name for name in matching if matching.count(name) == 1]
         hint: Text = (Option(role, unique[0]), " selects it") if unique else ()

@@ -100,13 +100,18 @@ def is_pivoted(value: object) -> bool:
     return (
         optional.is_pandas(value)
         and value.columns.nlevels == value.index.nlevels == 1  # type: ignore[attr-defined]
-        and has_matrix_columns(value.columns.tolist(), set(map(_kind, set(value.dtypes))))  # type: ignore[attr-defined]
+        and not _have_usual_names(value.columns.tolist())  # type: ignore[attr-defined]
+        and set(map(_kind, set(value.dtypes))) == {"f"}  # type: ignore[attr-defined]
     )
 
 
 def has_matrix_columns(names: Iterable[object], kinds: set[str]) -> bool:
     """Return whether columns of these names, and kinds as NumPy has them, can only be those of a matrix."""
-    return kinds == {"f"} and not any(isinstance(name, str) and usual_role(name) for name in names)
+    return kinds == {"f"} and not _have_usual_names(names)
+
+
+def _have_usual_names(names: Iterable[object]) -> bool:
+    return any(isinstance(name, str) and usual_role(name) for name in names)
 
 
 def matrix_of(value: object, argument: str) -> Matrix:
