@@ -142,7 +142,7 @@ def read(
     if not isinstance(text_ids, (bool, np.bool_)):
         raise type_error("text_ids", "True or False", repr(text_ids))
     with name_source(str(file.path)):
-        return read_in_role(file, requested, text_ids=bool(text_ids))
+        return read_in_role(file, format_of(file), requested, text_ids=bool(text_ids))
 
 
 def file_at(path: object, role: str, argument: str = "path") -> File:
@@ -154,9 +154,8 @@ def file_at(path: object, role: str, argument: str = "path") -> File:
     return File(Path(path), role)
 
 
-def read_in_role(file: File, requested: RequestedColumns, *, text_ids: bool) -> results.ReadResult:
+def read_in_role(file: File, format_name: str, requested: RequestedColumns, *, text_ids: bool) -> results.ReadResult:
     """Return the contents of the file, in the container of its role."""
-    format_name = format_of(file)
     file.check_kind(pipes=format_name in {TREC, JSON})
     with forms.advising(file, format_name):
         return _read(file, format_name, requested, text_ids=text_ids)

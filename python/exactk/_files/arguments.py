@@ -51,18 +51,17 @@ def read_argument(path: FilePath, argument: str, columns: ColumnNames, *, text_i
             return read_user_values(path, argument, text_ids=text_ids, user=columns.get("user"))
         if argument == "catalogue":
             return _read_catalogue(file, columns, text_ids=text_ids)
-        if argument == "candidates" and format_of(file) == JSON:
+        format_name = format_of(file)
+        if argument == "candidates" and format_name == JSON:
             file.check_kind(pipes=True)
             return json_files.read_object(file, text_ids=text_ids)  # perhaps a list, of all users
-        if not has_columns(path, argument):
-            return read_in_role(file, {}, text_ids=text_ids)
-        file.check_kind(pipes=False)
-        if argument == "candidates" and len((source := COLUMN_SOURCES[format_of(file)](file)).names) == 1:
-            return _read_items(source, argument, columns, text_ids=text_ids)
-        requested = {
-            role: name for role, name in columns.items() if name is not None and role in column_roles.ROLES[argument]
-        }
-        return read_in_role(file, requested, text_ids=text_ids)
+        roles = column_roles.ROLES[argument] if format_name in COLUMN_SOURCES else ()
+        if argument == "candidates" and roles:
+            file.check_kind(pipes=False)
+            if len((source := COLUMN_SOURCES[format_name](file)).names) == 1:
+                return _read_items(source, argument, columns, text_ids=text_ids)
+        requested = {role: name for role, name in columns.items() if name is not None and role in roles}
+        return read_in_role(file, format_name, requested, text_ids=text_ids)
 
 
 def read_catalogue_columns(

@@ -24,6 +24,10 @@ _BUFFER_SIZE = 1 << 20  # bytes of a column; without a limit, pyarrow buffers a 
 class _Columnar(Source):
     """A file in a columnar format."""
 
+    def __init__(self, file: File, expected: str, purpose: str) -> None:
+        super().__init__(file)
+        self._expected, self._arrow = expected, optional.arrow(purpose)
+
     @cached_property
     def fields(self) -> list[tuple[str, Any]]:
         """The columns: names and pyarrow types."""
@@ -36,7 +40,7 @@ class _Columnar(Source):
 
     def number_columns(self) -> list[str]:
         """Return the columns of numbers or bools, or of lists of them."""
-        types = optional.arrow("a table").types
+        types = self._arrow.types
         kinds = (types.is_integer, types.is_floating, types.is_decimal, types.is_boolean)
 
         def is_of_numbers(dtype: Any) -> bool:  # noqa: ANN401 - pyarrow has no types
@@ -49,31 +53,42 @@ class _Columnar(Source):
     @property
     def has_one_item_per_row(self) -> bool:
         """Whether no column is nested."""
-        types = optional.arrow("a table").types
+        types = self._arrow.types
         return not any(types.is_nested(field.type) for _, field in self.fields)
 
     def read_all(self, columns: ColumnChoice) -> Any:  # noqa: ANN401 - pyarrow has no types
         """Return all rows of these columns as a table."""
-        arrow = optional.arrow("a table")
-        fields = dict(self.fields)
-        schema = arrow.schema([fields[name] for name in columns.all])
-        return arrow.Table.from_batches([part.select(columns.all) for part in self.parts(columns)], schema)
+        fields, names = dict(self.fields), columns.all
+        schema = self._arrow.schema([fields[name] for name in names])
+        return self._arrow.Table.from_batches([part.select(names) for part in self.parts(columns)], schema)
+
+    def _translate_errors(self) -> Any:  # noqa: ANN401 - a context manager
+        errors = self._arrow.ArrowException, UnicodeDecodeError  # the latter of a column name
+        return self.file.translate_errors(self._expected, *errors)
 
 
 class Parquet(_Columnar):
     """A Parquet file."""
 
+    def __init__(self, file: File) -> None:
+        super().__init__(file, "Parquet", "Parquet")
+        self._parquet = optional.arrow_module("parquet", "a Parquet file")
+
     @cached_property
-    def fields(self) -> list[tuple[str, Any]]:
-        """The columns: names and pyarrow types."""
+    def _footer(self) -> tuple[list[tuple[str, Any]], int]:
+        """The columns, and the number of rows."""
         with self._open() as parquet_file:
-            return _named_fields(parquet_file.schema_arrow)
+            return _named_fields(parquet_file.schema_arrow), int(parquet_file.metadata.num_rows)
 
     @property
+    def fields(self) -> list[tuple[str, Any]]:
+        """The columns: names and pyarrow types."""
+        return self._footer[0]
+
+    @cached_property
     def size(self) -> int:
         """A lower bound on the bytes of all rows, which may far exceed the file: a small file can repeat one row."""
-        with self._open() as parquet_file:
-            return max(super().size, int(parquet_file.metadata.num_rows) * _ROW_SIZE)
+        return max(super().size, self._footer[1] * _ROW_SIZE)
 
     def read_all(self, columns: ColumnChoice) -> Any:  # noqa: ANN401 - pyarrow has no types
         """Return all rows of these columns as a table."""
@@ -90,22 +105,34 @@ class Parquet(_Columnar):
         """Yield the rows in parts."""
         with self._open() as parquet_file:
             for groups in _runs_of_groups(parquet_file.metadata):
-                for part in _read_groups(parquet_file, groups, columns.all):
+                for part in self._read_groups(parquet_file, groups, columns.all):
                     yield _validated(part)
+
+    def _read_groups(self, parquet_file: Any, groups: list[int], columns: list[str]) -> Iterator[Any]:  # noqa: ANN401 - pyarrow has no types
+        """Yield the rows of row groups: all at once if they fit a part, because pyarrow then allocates each column once."""
+        if sum(parquet_file.metadata.row_group(group).num_rows for group in groups) > _PART_ROWS:
+            yield from parquet_file.iter_batches(_PART_ROWS, groups, columns)
+        else:
+            table = parquet_file.read_row_groups(groups, columns)
+            with suppress(self._arrow.ArrowInvalid):  # narrow codes of more keys than they can number
+                table = table.combine_chunks()  # a dictionary has a chunk per group
+            yield from table.to_batches()
 
     @contextmanager
     def _open(self) -> Iterator[Any]:
-        arrow, parquet = optional.arrow("Parquet"), optional.arrow_module("parquet", "a Parquet file")
         with (
-            _translate_arrow_errors(self.file, "Parquet"),
-            arrow.OSFile(os.fsencode(self.file.path)) as stream,  # names need not be text
-            parquet.ParquetFile(stream, buffer_size=_BUFFER_SIZE) as parquet_file,
+            self._translate_errors(),
+            self._arrow.OSFile(os.fsencode(self.file.path)) as stream,  # names need not be text
+            self._parquet.ParquetFile(stream, buffer_size=_BUFFER_SIZE) as parquet_file,
         ):
             yield parquet_file
 
 
 class Ipc(_Columnar):
     """An Arrow IPC file or stream."""
+
+    def __init__(self, file: File) -> None:
+        super().__init__(file, "Arrow IPC", "an Arrow IPC file")
 
     @cached_property
     def fields(self) -> list[tuple[str, Any]]:
@@ -122,15 +149,15 @@ class Ipc(_Columnar):
     @contextmanager
     def _open(self, fields: list[int] | None) -> Iterator[tuple[Any, Iterator[Any]]]:
         """Open the file to read these fields, without mapping it, because it could change after the checks."""
-        arrow = optional.arrow("an Arrow IPC file")
-        options = arrow.ipc.IpcReadOptions(included_fields=fields)
-        with _translate_arrow_errors(self.file, "Arrow IPC"), arrow.OSFile(os.fsencode(self.file.path)) as stream:
+        ipc = self._arrow.ipc
+        options = ipc.IpcReadOptions(included_fields=fields)
+        with self._translate_errors(), self._arrow.OSFile(os.fsencode(self.file.path)) as stream:
             if stream.read(6) == b"ARROW1":
-                reader = arrow.ipc.open_file(stream, options=options)
+                reader = ipc.open_file(stream, options=options)
                 yield reader.schema, (reader.get_batch(i) for i in range(reader.num_record_batches))
             else:
                 stream.seek(0)
-                reader = arrow.ipc.open_stream(stream, options=options)
+                reader = ipc.open_stream(stream, options=options)
                 yield reader.schema, self._stream_parts(reader, stream)
 
     def _stream_parts(self, reader: Any, stream: Any) -> Iterator[Any]:  # noqa: ANN401 - pyarrow has no types
@@ -155,17 +182,6 @@ def _runs_of_groups(metadata: Any) -> Iterator[list[int]]:  # noqa: ANN401 - pya
         yield run
 
 
-def _read_groups(parquet_file: Any, groups: list[int], columns: list[str]) -> Iterator[Any]:  # noqa: ANN401 - pyarrow has no types
-    """Yield the rows of row groups: all at once if they fit a part, because pyarrow then allocates each column once."""
-    if sum(parquet_file.metadata.row_group(group).num_rows for group in groups) > _PART_ROWS:
-        yield from parquet_file.iter_batches(_PART_ROWS, groups, columns)
-    else:
-        table = parquet_file.read_row_groups(groups, columns)
-        with suppress(optional.arrow("Parquet").ArrowInvalid):  # narrow codes of more keys than they can number
-            table = table.combine_chunks()  # a dictionary has a chunk per group
-        yield from table.to_batches()
-
-
 def _named_fields(schema: Any) -> list[tuple[str, Any]]:  # noqa: ANN401 - pyarrow has no types
     return [(field.name, field) for field in schema]
 
@@ -174,10 +190,3 @@ def _validated(batch: Any) -> Any:  # noqa: ANN401 - pyarrow has no types
     """Return the batch after checking its offsets and strings, as file contents are untrusted."""
     batch.validate(full=True)
     return batch
-
-
-def _translate_arrow_errors(file: File, expected: str) -> Any:  # noqa: ANN401 - a context manager
-    arrow = optional.arrow(expected)
-    return file.translate_errors(
-        expected, arrow.ArrowException, UnicodeDecodeError
-    )  # UnicodeDecodeError: a column name

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from functools import cached_property
 from itertools import chain, islice
 from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
@@ -199,13 +200,14 @@ class JsonLines(Source):
     @property
     def names(self) -> list[str]:
         """The fields of the first object."""
-        return list(self._first_row())
+        return list(self._first_row)
 
     def number_columns(self) -> list[str]:
         """Return the columns whose first value is a number or bool, or a list of them."""
-        samples = {name: value[:1] if isinstance(value, list) else [value] for name, value in self._first_row().items()}
+        samples = {name: value[:1] if isinstance(value, list) else [value] for name, value in self._first_row.items()}
         return [name for name, sample in samples.items() if sample and isinstance(sample[0], (int, float))]
 
+    @cached_property
     def _first_row(self) -> dict[str, Any]:
         with self._translate_errors(), open_bytes(self.file) as stream:
             first = next((row for _, _, row in self._rows(stream)), None)

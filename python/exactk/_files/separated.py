@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import csv
 import re
+from contextlib import suppress
+from functools import cached_property
 from itertools import islice
 from typing import IO, TYPE_CHECKING, NamedTuple
 
@@ -26,7 +28,7 @@ from exactk._files.text import (
 )
 from exactk._inputs.containers.tables import ColumnTable
 from exactk._inputs.keys.columns import NumberColumn, PackedColumn, packed_column
-from exactk._runtime.errors import type_error, warn
+from exactk._runtime.errors import ExactkError, type_error, warn
 from exactk._runtime.faults import Option
 from exactk._runtime.numbers import parse_number, parse_numbers
 
@@ -63,21 +65,28 @@ class Separated(Source):
         self._has_warned = False  # about rows that span lines
         self._warns_of_ids = file.role in ROLES_OF_ITEMS
 
+    @cached_property
+    def _first_rows(self) -> tuple[list[str], list[str]]:
+        """The column names, and the fields of the first row: none if it is missing, or cannot be read."""
+        with self._translate_errors(), open_bytes(self.file) as stream:
+            rows = (row.fields for row in self._rows(stream))
+            header = next(rows, None)
+            if header is None:
+                raise self.file.fault("a line of column names", "none")
+            first: list[str] = []
+            with suppress(ExactkError, OSError, *DECOMPRESSION_ERRORS):  # which is raised again when all are read
+                first = next(rows, first)
+            return header, first
+
     @property
     def names(self) -> list[str]:
         """Return the column names."""
-        with self._translate_errors(), open_bytes(self.file) as stream:
-            header = next(self._rows(stream), None)
-        if header is None:
-            raise self.file.fault("a line of column names", "none")
-        return header.fields
+        return self._first_rows[0]
 
     def number_columns(self) -> list[str]:
         """Return the columns with a number in the first row."""
-        with self._translate_errors(), open_bytes(self.file) as stream:
-            rows = (row.fields for row in self._rows(stream))
-            header, first = next(rows, []), next(rows, [])
-        return [name for name, text in zip(header, first, strict=False) if parse_number(text) is not None]
+        names, first = self._first_rows
+        return [name for name, text in zip(names, first, strict=False) if parse_number(text) is not None]
 
     def read_all(self, columns: ColumnChoice) -> ColumnTable:
         """Return all rows of these columns as a table."""

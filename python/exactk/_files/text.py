@@ -31,10 +31,10 @@ def open_bytes(file: File) -> IO[bytes]:
 
 def text_size(file: File) -> int:
     """Return the bytes of text; for a compressed file, its own record, modulo 2^32."""
+    size = file.path.stat().st_size
+    if not file.is_compressed or size < _SIZE_FIELD:
+        return size
     with file.path.open("rb") as stream:
-        size = stream.seek(0, os.SEEK_END)
-        if not file.is_compressed or size < _SIZE_FIELD:
-            return size
         stream.seek(-_SIZE_FIELD, os.SEEK_END)
         return int.from_bytes(stream.read(_SIZE_FIELD), "little")
 
