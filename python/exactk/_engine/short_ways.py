@@ -40,6 +40,8 @@ if TYPE_CHECKING:
     from exactk._report.report import Report
 
 _READ_TWICE = frozenset({str, list, tuple})  # metrics of other types are iterators, which are read once
+_JUDGED = (Truth, list, np.ndarray, dict)
+_MOST_USERS = 1000  # of more, the steps that are left out take no share of the time that matters
 
 
 class _ShortInputs(NamedTuple):
@@ -52,7 +54,9 @@ def evaluate_shortly(
     truth: object, predictions: object, metrics: MetricsLike, convention: ConventionLike, num_threads: object
 ) -> Report | None:
     """Return the report; None unless one of the short ways leads to it."""
-    if type(metrics) not in _READ_TWICE or truth is predictions:
+    if type(metrics) not in _READ_TWICE or truth is predictions or not isinstance(truth, _JUDGED):
+        return None
+    if type(truth) is list and len(truth) > _MOST_USERS:
         return None
     try:
         convention = as_convention(convention)
@@ -117,7 +121,6 @@ def _warn_of_short_lists(values: Plan, report: Report) -> None:
 
 
 _ROW_TYPES = frozenset({list, tuple})
-_MOST_USERS = 1000  # of more, the steps that are left out take no share of the time that matters
 _MOST_CELLS = 100_000  # of a matrix of ids
 _MOST_SCORES = 10_000_000
 _SCORES = (np.dtype(np.float32), np.dtype(np.float64))

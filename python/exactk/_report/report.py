@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from exactk._inference.intervals import MeanInterval
     from exactk._inputs.keys.vocabulary import Snapshot
     from exactk._plan.conventions import Convention
-    from exactk._plan.values import Plan, TallyPlan, Value
+    from exactk._plan.values import Plan, Value
     from exactk._report.counts import CandidateCounts
     from exactk._report.exports import DrawnDisplay, FilePath
     from exactk._report.json_document import Document
@@ -154,10 +154,10 @@ class Report(Exports, Mapping[str, float]):
     ) -> None:
         if user_table is not None:
             user_table = user_table.with_labels(tuple(state.groups or ()))
-        for name, value in {"_state": state, "_users": users, "_user_table": user_table}.items():
+        for name, value in {"state": state, "_users": users, "_user_table": user_table}.items():
             object.__setattr__(self, name, read_only(value) if isinstance(value, np.ndarray) else value)
 
-    _state: State
+    state: State
     _users: Snapshot | NDArray[Any] | None
     _user_table: UserTable | None
 
@@ -166,29 +166,21 @@ class Report(Exports, Mapping[str, float]):
         message = f"a Report is immutable: {name} cannot be set"
         raise AttributeError(message)
 
-    @property
+    @cached_property
     def _plan(self) -> Plan:
-        return plan_of_state(self._state)
-
-    @property
-    def _part_indices(self) -> list[tuple[int, ...]]:
-        return self._plan.part_indices
+        return plan_of_state(self.state)
 
     def _part_sums(self, sums: Sequence[_T]) -> list[list[_T]]:
         """Return the sums of each value's parts, over all users or by group."""
-        return [[sums[i] for i in indices] for indices in self._part_indices]
-
-    @property
-    def _spellings(self) -> Mapping[str, str]:
-        return self._plan.spellings_by_name
+        return [[sums[i] for i in indices] for indices in self._plan.part_indices]
 
     def _by_metric(self, values: Sequence[_T], absent: str = _NOT_REQUESTED) -> MetricMapping[_T]:
         from exactk._report.metric_mapping import MetricMapping
 
-        return MetricMapping(self._spellings, values, self.convention, absent)
+        return MetricMapping(self._plan.spellings_by_name, values, self.state.convention, absent)
 
     def _statistic_by_metric(self, sums: Sequence[Sums], statistic: Callable[..., float]) -> MetricMapping[float]:
-        weighted = self._state.weighted
+        weighted = self.state.weighted
         parts_of_values = zip(self._plan, self._part_sums(sums), strict=True)
         return self._by_metric(
             [statistic(value, parts, weighted=weighted) if parts else math.nan for value, parts in parts_of_values]
@@ -197,23 +189,18 @@ class Report(Exports, Mapping[str, float]):
     @property
     def metrics(self) -> tuple[str, ...]:
         """Canonical names of the values, in the order of the keys."""
-        return self._state.metrics
+        return self.state.metrics
 
     @property
     def convention(self) -> Convention:
         """The convention of the evaluation."""
-        return self._state.convention
-
-    @property
-    def state(self) -> State:
-        """The exact sums."""
-        return self._state
+        return self.state.convention
 
     @cached_property
     def _values(self) -> MetricMapping[float]:
         from exactk._report.statistics import value_of_sums
 
-        of_users = self._statistic_by_metric(self._state.totals, value_of_sums)
+        of_users = self._statistic_by_metric(self.state.totals, value_of_sums)
         if not self._plan.of_collections:
             return of_users
         values = [
@@ -224,26 +211,18 @@ class Report(Exports, Mapping[str, float]):
 
     def _tally_of(self, value: Value) -> tuple[ItemTally, int]:
         """Return the tally that a value of all lists depends on, and the column of its cutoff."""
-        index, column = tally_index(value, self._tally_plans)
-        return self._state.item_tallies[index], column
-
-    @property
-    def _tally_plans(self) -> tuple[TallyPlan, ...]:
-        return self._plan.item_tallies
-
-    @property
-    def _group_tally_plans(self) -> tuple[Value, ...]:
-        return self._plan.group_tallies
+        index, column = tally_index(value, self._plan.item_tallies)
+        return self.state.item_tallies[index], column
 
     def _group_tally_of(self, value: Value) -> GroupTally:
-        return self._state.group_tallies[group_tally_index(value, self._group_tally_plans)]
+        return self.state.group_tallies[group_tally_index(value, self._plan.group_tallies)]
 
     def _value_of_lists(self, value: Value) -> float:
         from exactk._report.statistics import value_of_group_tally, value_of_tally
 
         if value.info.reads_groups:
             return value_of_group_tally(value, self._group_tally_of(value))
-        catalogue = self._state.catalogue
+        catalogue = self.state.catalogue
         return value_of_tally(value, *self._tally_of(value), 0 if catalogue is None else catalogue.size)
 
     @cached_property
@@ -253,7 +232,7 @@ class Report(Exports, Mapping[str, float]):
 
         return [
             evaluated_users(sums) if sums else self._lists_of(value)
-            for value, sums in zip(self._plan, self._part_sums(self._state.totals), strict=True)
+            for value, sums in zip(self._plan, self._part_sums(self.state.totals), strict=True)
         ]
 
     def _lists_of(self, value: Value) -> int:
@@ -264,7 +243,7 @@ class Report(Exports, Mapping[str, float]):
         """The standard deviation of the users' values."""
         from exactk._report.statistics import standard_deviation
 
-        return self._statistic_by_metric(self._state.totals, standard_deviation)
+        return self._statistic_by_metric(self.state.totals, standard_deviation)
 
     def interval(self, metric: str, confidence: float = 0.95, *, group: Label | None = None) -> MeanInterval:
         r"""Return a confidence interval of a value, from the sums alone: the users are taken as a sample of many.
@@ -325,11 +304,11 @@ class Report(Exports, Mapping[str, float]):
         require("scipy", "report.interval")
         check_confidence(confidence)
         index = self._index_of(metric)
-        groups = self._state.groups or {}
+        groups = self.state.groups or {}
         if group is not None and group not in groups:
             raise input_error("group", f"one of {', '.join(map(repr, groups)) or 'no groups'}", repr(group))
-        sums = self._part_sums(self._state.totals if group is None else groups[group])[index]
-        return interval_of_sums(self._plan[index], sums, confidence, weighted=self._state.weighted)
+        sums = self._part_sums(self.state.totals if group is None else groups[group])[index]
+        return interval_of_sums(self._plan[index], sums, confidence, weighted=self.state.weighted)
 
     def disparity(self, metric: str, how: DisparityMeasure = "range") -> float:
         r"""Return how unequal a value is between the groups of users: 0 if all are equal, or 1 for the ratio.
@@ -399,22 +378,22 @@ class Report(Exports, Mapping[str, float]):
         from exactk._report.statistics import disparity_of_groups, values_of_groups
 
         index = self._index_of(metric)
-        groups = sums_of_groups(self._state)
+        groups = sums_of_groups(self.state)
         if groups is None:
             raise input_error("report", "groups, which groups= names", "none")
         values = self._of_groups(values_of_groups, groups, index)
-        return disparity_of_groups(dict(zip(groups, values, strict=True)), how, self._state.spellings[index])
+        return disparity_of_groups(dict(zip(groups, values, strict=True)), how, self.state.spellings[index])
 
     def _index_of(self, metric: str, argument: str = "metric") -> int:
         """Return the index of a value, by any spelling of its metric; raise InputError if it was not requested."""
         from exactk._report.state import by_name
 
-        if metric in self._state.spellings:
-            return self._state.spellings.index(metric)
-        canonical = canonical_name(metric, self.convention, by_name(self._state.custom_metrics))
-        if canonical not in self._state.metrics:
+        if metric in self.state.spellings:
+            return self.state.spellings.index(metric)
+        canonical = canonical_name(metric, self.convention, by_name(self.state.custom_metrics))
+        if canonical not in self.state.metrics:
             raise input_error(argument, f"one of {', '.join(self)}", repr(metric))
-        return self._state.metrics.index(canonical)
+        return self.state.metrics.index(canonical)
 
     @property
     def per_user(self) -> MetricMapping[NDArray[np.float64]]:
@@ -424,7 +403,7 @@ class Report(Exports, Mapping[str, float]):
         values, table = self._values_of_users, self.table
         if table is None:
             return self._by_metric([], "not kept; use per_user=True")
-        spellings = {value.name: self._spellings[value.name] for value in values.values()}
+        spellings = {value.name: self._plan.spellings_by_name[value.name] for value in values.values()}
         absent = "all lists together have it, not users"
         return MetricMapping(spellings, [table[row] for row in values], self.convention, absent)
 
@@ -439,7 +418,7 @@ class Report(Exports, Mapping[str, float]):
         from exactk._inputs.keys.vocabulary import Snapshot
 
         if self._users is None:
-            return np.arange(self._state.counts.users)
+            return np.arange(self.state.counts.users)
         return self._users.array if isinstance(self._users, Snapshot) else self._users
 
     @cached_property
@@ -448,9 +427,11 @@ class Report(Exports, Mapping[str, float]):
         from exactk._report.metric_mapping import GroupMapping, MetricMapping
         from exactk._report.statistics import values_of_groups
 
-        groups = sums_of_groups(self._state)
+        groups = sums_of_groups(self.state)
         columns = [] if groups is None else self._statistic_by_group(values_of_groups, groups)
-        of_group = partial(MetricMapping, self._spellings, convention=self.convention, absent=_NOT_REQUESTED)
+        of_group = partial(
+            MetricMapping, self._plan.spellings_by_name, convention=self.convention, absent=_NOT_REQUESTED
+        )
         return GroupMapping(groups or (), columns, of_group)
 
     def _statistic_by_group(self, statistic: Callable[..., list[float]], groups: GroupSums) -> list[list[float]]:
@@ -459,8 +440,8 @@ class Report(Exports, Mapping[str, float]):
 
     def _of_groups(self, statistic: Callable[..., list[float]], groups: GroupSums, index: int) -> list[float]:
         """Return a statistic of one value in the groups."""
-        columns = [groups.parts[part] for part in self._part_indices[index]]
-        weighted = self._state.weighted
+        columns = [groups.parts[part] for part in self._plan.part_indices[index]]
+        weighted = self.state.weighted
         return statistic(self._plan[index], columns, weighted=weighted) if columns else [math.nan] * len(groups)
 
     @cached_property
@@ -486,7 +467,7 @@ class Report(Exports, Mapping[str, float]):
     def counts(self) -> Mapping[str, Any]:
         """Counts under the convention's own rules."""
         evaluated = self._by_metric(self._evaluated)
-        counts = self._state.counts
+        counts = self.state.counts
         by_metric: dict[str, Any] = {"evaluated": evaluated}
         if counts.ties is not None:
             by_metric["tie_dependent"] = self._by_metric([ties.dependent for ties in counts.ties])
@@ -501,10 +482,10 @@ class Report(Exports, Mapping[str, float]):
 
     def __iter__(self) -> Iterator[str]:
         """Iterate over the metrics as requested."""
-        return iter(self._state.spellings)
+        return iter(self.state.spellings)
 
     def __len__(self) -> int:
-        return len(self._state.spellings)
+        return len(self.state.spellings)
 
     # The views of the mapping itself would print the whole table.
 
@@ -530,16 +511,16 @@ class Report(Exports, Mapping[str, float]):
 
     def _without_users(self) -> Report:
         """Return the report without what is kept of each user but the keys."""
-        return self if self._user_table is None else Report(self._state, self._users)
+        return self if self._user_table is None else Report(self.state, self._users)
 
     def _of_shards(self, shards: Shards | None) -> Report:
         """Return the report as that of some shards of an evaluation."""
-        return Report(replace(self._state, shards=shards), self._users, self._user_table)
+        return Report(replace(self.state, shards=shards), self._users, self._user_table)
 
     def _undefined_users(self, index: int, label: Label | None = None) -> int:
         """Return how many users have NaN as a value, of all users or of a group."""
-        sums = self._state.totals if label is None else (self._state.groups or {}).get(label, ())
-        return max((sums[part].undefined for part in self._part_indices[index] if sums), default=0)
+        sums = self.state.totals if label is None else (self.state.groups or {}).get(label, ())
+        return max((sums[part].undefined for part in self._plan.part_indices[index] if sums), default=0)
 
     @property
     def _has_keys(self) -> bool:
@@ -551,12 +532,12 @@ class Report(Exports, Mapping[str, float]):
 
         if not isinstance(other, Report):
             return NotImplemented
-        if self._state != other._state or self._user_table != other._user_table:
+        if self.state != other.state or self._user_table != other._user_table:
             return False
         return (self._users is None and other._users is None) or equal_arrays(self.users, other.users)
 
     def __hash__(self) -> int:
-        return hash(self._state)
+        return hash(self.state)
 
     def __reduce__(self) -> tuple[Any, ...]:
         from exactk._inputs.keys.vocabulary import Snapshot
@@ -564,7 +545,7 @@ class Report(Exports, Mapping[str, float]):
         users = self._users.to_plain() if isinstance(self._users, Snapshot) else self._users
         return (
             Report._from_plain,
-            (self._state, users, None if self._user_table is None else self._user_table.to_plain()),
+            (self.state, users, None if self._user_table is None else self._user_table.to_plain()),
         )
 
     @classmethod
@@ -600,7 +581,7 @@ class Report(Exports, Mapping[str, float]):
             "users": None if self._users is None else users_to_plain(self.users),
             "per_user": {name: [json_number(value) for value in row.tolist()] for name, row in self.per_user.items()},
             "kept": None if self._user_table is None else kept_to_plain(self._user_table, self._plan),
-            "state": self._state.to_dict(),
+            "state": self.state.to_dict(),
         }
 
     def _computed(self) -> dict[str, Any]:
@@ -798,7 +779,7 @@ class Report(Exports, Mapping[str, float]):
                 format_number(value, digits),
                 format_number(deviations[name], digits),
                 str(evaluated[name]),
-                str(self._state.counts.users - evaluated[name]),
+                str(self.state.counts.users - evaluated[name]),
             ]
             for name, value in self.items()
         ]
@@ -821,7 +802,7 @@ class Report(Exports, Mapping[str, float]):
 
     def _rows_of_groups(self, labels: Iterable[Label] | None = None) -> Iterator[GroupRow]:
         """Yield each value of each group, or of the groups with these labels."""
-        groups = sums_of_groups(self._state)
+        groups = sums_of_groups(self.state)
         if groups is None:
             return
         if labels is not None:
@@ -842,7 +823,7 @@ class Report(Exports, Mapping[str, float]):
 
     def _rows_of_item_groups(self) -> Iterator[ItemGroupRow]:
         """Yield what each value of groups of items has of each group."""
-        sizes = [size for tally in self._state.group_tallies[:1] for size in tally.sizes.tolist()]
+        sizes = [size for tally in self.state.group_tallies[:1] for size in tally.sizes.tolist()]
         for (label, numbers), items in zip(self.by_item_group.items(), sizes, strict=True):
             for metric, number in numbers.items():
                 yield ItemGroupRow(label, metric, number, items)
@@ -865,10 +846,10 @@ class Report(Exports, Mapping[str, float]):
         """Return the first groups and values, if there are groups."""
         from exactk._report.tables import DisplayTable, TextTable, format_number
 
-        if not self._state.groups:
+        if not self.state.groups:
             return []
         names, rows = list(self)[:_MOST_VALUES], []
-        labels = list(islice(self._state.groups, _MOST_GROUPS))
+        labels = list(islice(self.state.groups, _MOST_GROUPS))
         cells = self._rows_of_groups(labels)
         for label in labels:
             of_group = list(islice(cells, len(self)))
@@ -877,7 +858,7 @@ class Report(Exports, Mapping[str, float]):
             rows.append(
                 [str(label), range_of_users, *(format_number(row.value, DIGITS) for row in of_group[:_MOST_VALUES])]
             )
-        notes = _left_out(len(self._state.groups) - len(rows), len(self) - len(names), "by_group")
+        notes = _left_out(len(self.state.groups) - len(rows), len(self) - len(names), "by_group")
         return [DisplayTable("By group", TextTable(["group", "evaluated", *names], rows), notes)]
 
     def _display_tables(self) -> Sequence[DisplayTable]:
@@ -890,7 +871,7 @@ class Report(Exports, Mapping[str, float]):
     def _remarks(self) -> str:
         from exactk._report.statistics import undefined_case, undefined_values
 
-        counts = self._state.counts.scalars()
+        counts = self.state.counts.scalars()
         compares_lists = self._plan[0].info.compares_lists
         remarks = [
             count_text(name, count, compares_lists=compares_lists)
@@ -903,29 +884,29 @@ class Report(Exports, Mapping[str, float]):
         ][:1]
         remarks += [
             f"{plural(users, 'user')} whose {value.spelling} is 0 / 0{undefined_case(value)}"
-            for value, users in undefined_values(self._state)
+            for value, users in undefined_values(self.state)
             if value.rules["undefined"] != "skip"
         ][:1]
-        candidates = self._state.counts.candidates
+        candidates = self.state.counts.candidates
         if candidates is not None and candidates.users:
             fewest, mean, most = _summarize_candidates(candidates).values()
             text = f"{fewest} to {most} candidates per user (mean {mean:.5g})"
             remarks.append(text if fewest < most else f"{plural(candidates.fewest, 'candidate')} per user")
-        shards = [] if self._state.shards is None else self._state.shards.remarks
+        shards = [] if self.state.shards is None else self.state.shards.remarks
         return "; ".join([self._rules_text, ", ".join(remarks) or "0 users", *shards])
 
     @property
     def _rules_text(self) -> str:
         """What the values depend on: the convention, with what was changed of it, the weights and the relevant grades."""
         parts = [f"convention {description(self.convention)}"]
-        if self._state.weighted:
+        if self.state.weighted:
             parts.append("weighted")
-        if self._state.catalogue is not None:
-            parts.append(f"catalogue: {self._state.catalogue}")
-        if self._state.grade_column is not None:
+        if self.state.catalogue is not None:
+            parts.append(f"catalogue: {self.state.catalogue}")
+        if self.state.grade_column is not None:
             bounds = dict.fromkeys(value.rules["min_grade"] for value in self._plan)
             relevant = " or ".join(_bound_text(bound) for bound in bounds)
-            parts.append(f"grades: {self._state.grade_column}, relevant: {relevant}")
+            parts.append(f"grades: {self.state.grade_column}, relevant: {relevant}")
         if fields := self._fields_not_counted():
             parts.append(f"counts without the metrics' own {' and '.join(fields)}")
         return "; ".join(parts)
@@ -959,7 +940,7 @@ class Report(Exports, Mapping[str, float]):
             "value": list(self.values()),
             "standard_deviation": list(self.standard_deviation.values()),
             "evaluated": evaluated,
-            "skipped": [self._state.counts.users - count for count in evaluated],
+            "skipped": [self.state.counts.users - count for count in evaluated],
         }
 
     def _columns_of_users(self, *, wide: bool) -> Columns:
@@ -981,7 +962,7 @@ class Report(Exports, Mapping[str, float]):
         from exactk._report.statistics import values_of_groups
         from exactk._report.tables import metric_columns
 
-        groups = sums_of_groups(self._state)
+        groups = sums_of_groups(self.state)
         if groups is None:
             raise input_error("table", "groups, which groups= names", "none")
         if wide:
@@ -1020,7 +1001,7 @@ class Report(Exports, Mapping[str, float]):
         """Return the labels as a column, with the order of all groups if there is one."""
         from exactk._runtime.optional import OrderedCategories
 
-        order = self._state.group_order
+        order = self.state.group_order
         return list(labels) if order is None else OrderedCategories(labels, order)
 
 
