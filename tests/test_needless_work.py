@@ -6,20 +6,26 @@ import itertools
 import subprocess
 import sys
 import warnings
-from typing import TYPE_CHECKING, Any
+from collections import Counter
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar
 from xml.etree import ElementTree as ET
 
 import pandas as pd
+import pyarrow as pa
+import pyarrow.feather
 import pytest
 
 import exactk
 from exactk._engine import inspection
+from exactk._inputs import registry
 from exactk._inputs.keys.vocabulary import Snapshot
 from exactk._report.gate import Case, junit_report
 from rankings import rankings_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
+    from types import FrameType
 
 USERS = [f"user {number}" for number in range(60)]
 TRUTH = {user: [f"item {number % 7}"] for number, user in enumerate(USERS)}
@@ -142,3 +148,87 @@ def test_items_are_gathered_only_where_two_blocks_have_no_hit(monkeypatch: pytes
             warnings.simplefilter("ignore")
             exactk.evaluate(None, iter(blocks), "recall@2")
         assert len(gathered) == count
+
+
+class CountedFrame(pd.DataFrame):
+    """A frame that counts how often each column is read."""
+
+    reads: ClassVar[Counter[str]] = Counter()
+
+    @property
+    def _constructor(self) -> type[CountedFrame]:
+        return CountedFrame
+
+    def __getitem__(self, name: Any) -> Any:
+        self.reads[name] += 1
+        return super().__getitem__(name)
+
+
+JUDGED = pd.DataFrame({"user": ["ann", "ann", "bob"], "item": [1, 2, 3]})
+SCORED = pd.DataFrame({"user": ["ann", "ann", "bob"], "item": [1, 5, 3], "score": [0.5, 0.75, 1.0]})
+
+
+def test_each_column_of_a_frame_is_read_once() -> None:
+    CountedFrame.reads.clear()
+    exactk.evaluate(CountedFrame(JUDGED), CountedFrame(SCORED.assign(time=1)), "mrr")
+    assert CountedFrame.reads == {"user": 2, "item": 2, "score": 1, "time": 1}
+
+
+def classified_in(call: Callable[[], object]) -> Counter[str]:
+    """Return how often the call looks for the container of each argument that is given."""
+    seen: Counter[str] = Counter()
+
+    def count(frame: FrameType, event: str, _argument: object) -> None:
+        if event == "call" and frame.f_code is registry.classify.__code__ and frame.f_locals["value"] is not None:
+            seen[frame.f_locals["argument"]] += 1
+
+    sys.setprofile(count)
+    try:
+        call()
+    finally:
+        sys.setprofile(None)
+    return seen
+
+
+@pytest.mark.parametrize("columns", [{}, {"user": "user"}])
+def test_each_argument_is_classified_once(columns: dict[str, Any]) -> None:
+    once = dict.fromkeys(("truth", "predictions", "exclude", "candidates"), 1)
+    given: dict[str, Any] = {"exclude": SCORED.iloc[1:2], "candidates": [1, 2, 3, 5], **columns}
+    assert classified_in(lambda: exactk.evaluate(JUDGED, SCORED, "mrr", **given)) == once
+    of_scores = classified_in(lambda: exactk.topk(SCORED, 2, **given))
+    assert (of_scores["exclude"], of_scores["candidates"]) == (1, 1)
+    assert classified_in(lambda: exactk.as_truth(JUDGED, **columns)) == {"truth": 1}
+    assert classified_in(lambda: exactk.as_predictions(SCORED, **columns)) == {"predictions": 1}
+    assert classified_in(lambda: exactk.as_exclusions(JUDGED, **columns)) == {"exclude": 1}
+
+
+WRITERS: Mapping[str, Callable[[pd.DataFrame, Path], object]] = {
+    "csv": lambda frame, path: frame.to_csv(path, index=False),
+    "tsv": lambda frame, path: frame.to_csv(path, index=False, sep="\t"),
+    "parquet": lambda frame, path: frame.to_parquet(path),
+    "arrow": pyarrow.feather.write_feather,
+}
+
+
+@pytest.mark.parametrize("ending", WRITERS)
+def test_a_file_is_opened_for_its_columns_and_for_its_rows(
+    ending: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    truth, predictions = paths = [tmp_path / f"{name}.{ending}" for name in ("truth", "predictions")]
+    for frame, path in zip((JUDGED, SCORED), paths, strict=True):
+        WRITERS[ending](frame, path)
+    opened: Counter[str] = Counter()
+    open_path, open_by_arrow = Path.open, pa.OSFile
+
+    def counted(path: Path, *arguments: Any, **options: Any) -> Any:
+        opened[path.name] += 1
+        return open_path(path, *arguments, **options)
+
+    def counted_by_arrow(path: bytes) -> Any:
+        opened[Path(path.decode()).name] += 1
+        return open_by_arrow(path)
+
+    monkeypatch.setattr(Path, "open", counted)
+    monkeypatch.setattr(pa, "OSFile", counted_by_arrow)
+    exactk.evaluate(truth, predictions, "mrr")
+    assert {path.name: opened[path.name] for path in paths} == dict.fromkeys((path.name for path in paths), 2)

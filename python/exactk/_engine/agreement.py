@@ -26,7 +26,7 @@ from exactk._inputs.long_format import Encoding
 from exactk._inputs.model.lists import Rankings
 from exactk._inputs.model.rows import Rows, TruthColumns, validated_copy
 from exactk._inputs.model.scores import SparseScores, check_input_order
-from exactk._inputs.paths import open_path
+from exactk._inputs.paths import opened
 from exactk._inputs.registry import classify
 from exactk._inputs.values_by_user import Groups, Weights
 from exactk._plan.conventions import as_convention, conventions, with_complete_hint
@@ -48,7 +48,6 @@ if TYPE_CHECKING:
     from exactk._inputs.alignment import AlignedInputs
     from exactk._inputs.keys.column_roles import ColumnNames
     from exactk._inputs.model.scores import Predictions
-    from exactk._inputs.registry import ClassifiedValue
     from exactk._plan.conventions import Convention, ConventionLike
     from exactk._plan.metric_strings import MetricsLike
     from exactk._plan.values import Value
@@ -89,22 +88,22 @@ def evaluate_agreement(
     if not isinstance(per_user, (bool, np.bool_)):
         raise type_error("per_user", "True or False", repr(per_user))
     columns: ColumnNames = {"user": user, "item": item, "score": score, "rank": rank}
-    lists = {"one": one, "other": other}
     with _naming({"predictions": "one or other"}, given, values):
-        classified = [classify(value, "predictions") for value in lists.values()]
-        check_columns_are_read(columns, classified, weights=weights, groups=groups)
+        lists = {"one": classify(one, "predictions"), "other": classify(other, "predictions")}
+        check_columns_are_read(
+            columns, [("predictions", one) for one in lists.values()], weights=weights, groups=groups
+        )
     threads, tracker, depths = resolve_threads(num_threads), Progress(progress), _depths(values)
     encoding = Encoding(threads, outlives_call=False)
-    opened: dict[str, ClassifiedValue] = {}
     rows: dict[str, Rows] = {}
     gaps: dict[str, int] = {}
-    for name, value in lists.items():
+    for name, given_lists in lists.items():
         with _naming({"predictions": name, "scores": name}, given, values):
-            opened[name] = classify(open_path(value, "predictions", columns), "predictions")
-            converted = predictions_input(opened[name], columns, encoding)
+            lists[name] = opened(given_lists, "predictions", columns)
+            converted = predictions_input(lists[name], columns, encoding)
             ranked = ranked_rows(engine.ranker, converted, depths[name], given, encoding)
             rows[name], gaps[name] = without_rank_gaps(ranked)
-    pairs = find_in_pairs(opened["one"], [opened["other"]], ("one", "other"))
+    pairs = find_in_pairs(lists["one"], [lists["other"]], ("one", "other"))
     with _naming({"predictions": "other", "truth": "one"}, given, values):
         truth = _ranks_as_grades(rows["one"], depths["one"])
         evaluation = Evaluation(

@@ -14,21 +14,18 @@ from exactk._inputs.model.rows import Rows, reindex
 from exactk._inputs.model.scores import SparseScores, predictions_from_rows
 from exactk._inputs.readings import warn_of_tuples
 from exactk._inputs.registry import BLOCKS, ClassifiedValue, classify
-from exactk._plan.values import as_plan
 from exactk._runtime.errors import type_error, warn
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from exactk._inputs.keys.column_roles import ColumnNames
     from exactk._inputs.long_format import Encoding
     from exactk._inputs.model.scores import Predictions
-    from exactk._plan.values import Value
+    from exactk._plan.values import Plan
 
 
-def classified_base(base: object, values: Sequence[Value]) -> ClassifiedValue:
+def classified_base(base: object, values: Plan) -> ClassifiedValue:
     """Return the argument; none, with a warning, if no metric reads it. Raise InputTypeError if one lacks it."""
-    readers = as_plan(values).readers_of_base
+    readers = values.readers_of_base
     if not readers:
         if base is not None:
             warn(f"{ARGUMENT} has no effect on the requested metrics: leave it out")
@@ -51,7 +48,7 @@ def base_for_pieces(base: ClassifiedValue, columns: ColumnNames, encoding: Encod
     if base.value is None:
         return None
     with naming_base():
-        predictions = predictions_of(base.value, columns, encoding)
+        predictions = predictions_of(base, columns, encoding)
     if not isinstance(predictions, (Rankings, SparseScores)):
         expected = "lists, or items with scores, beside predictions that are read piece by piece"
         hint = f"{ARGUMENT}=exactk.topk({ARGUMENT}, k, exclude) ranks them"

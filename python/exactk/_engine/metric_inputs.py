@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from exactk._plan.metrics import evaluation_metrics
-from exactk._plan.values import as_plan, reads_items
+from exactk._plan.values import reads_items
 from exactk._runtime.errors import input_error, type_error, warn
 from exactk._runtime.faults import plural
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from exactk._inputs.keys.column_roles import ColumnNames
     from exactk._inputs.model.item_table import CanonicalItems
-    from exactk._plan.values import Value
+    from exactk._plan.values import Plan, Value
 
 
 def items_of_metrics(
@@ -59,12 +59,12 @@ def _reads_truth(value: Value) -> bool:
     return value.info.reads_truth or counts_users
 
 
-def check_collection_values(values: Sequence[Value], unused: Mapping[str, object]) -> None:
+def check_collection_values(values: Plan, unused: Mapping[str, object]) -> None:
     """Raise InputError if an argument cannot apply to a value of all lists together, or fields contradict each other.
 
     `unused` are the arguments for values of users, None where they are not given.
     """
-    if not as_plan(values).of_collections:
+    if not values.of_collections:
         return
     for value in values:
         if not value.info.of_collection:
@@ -78,9 +78,9 @@ def check_collection_values(values: Sequence[Value], unused: Mapping[str, object
         _check_fields(value)
 
 
-def check_item_groups(values: Sequence[Value], items: CanonicalItems | None) -> None:
+def check_item_groups(values: Plan, items: CanonicalItems | None) -> None:
     """Raise InputError unless there are groups of items for the values that need some."""
-    if not as_plan(values).group_tallies:
+    if not values.group_tallies:
         return
     reader = next(value for value in values if value.info.reads_groups)
     groups = () if items is None else items.group_labels

@@ -38,7 +38,7 @@ from exactk._inputs.keys.column_roles import usual_role
 from exactk._inputs.long_format import Encoding
 from exactk._inputs.model.lists import Lists
 from exactk._inputs.model.rows import count_users
-from exactk._inputs.paths import open_path, opened
+from exactk._inputs.paths import opened
 from exactk._inputs.readings import check_not_truth, lines_of_ranks
 from exactk._inputs.registry import BATCHES, BLOCKS, ClassifiedValue, as_candidate_items, classify
 from exactk._plan.conventions import as_convention, with_complete_hint
@@ -163,12 +163,11 @@ def prepare_call(
     threads = resolve_threads(num_threads)
     systems = {"": predictions} if predictions.container is BLOCKS else form.systems(predictions)
     base = classified_base(base_predictions, values)
+    given = {"truth": truth, "exclude": exclude, "candidates": candidates}
+    classified = {argument: classify(value, argument) for argument, value in given.items()}
     check_columns_are_read(
         columns,
-        [*systems.values(), *([] if base.value is None else [base])],
-        truth=truth,
-        exclude=exclude,
-        candidates=candidates,
+        [*classified.items(), *(("predictions", one) for one in (*systems.values(), base))],
         items=items,
         weights=weights,
         groups=groups,
@@ -180,18 +179,17 @@ def prepare_call(
     if base.value is not None:
         with naming_base():
             base = opened(base, "predictions", columns)
-    truth, exclude = open_path(truth, "truth", columns), open_path(exclude, "exclude", columns)
-    candidates = open_path(candidates, "candidates", columns)
-    shapes = frozenset[tuple[int, ...]]().union(*map(shapes_of_scores, systems.values()))
-    all_shapes = shapes_of_systems([*systems.values(), base])
-    classified_truth = grades_beside_scores(classify(truth, "truth"), shapes)
+    restrictions = {argument: opened(one, argument, columns) for argument, one in classified.items()}
+    shapes = all_shapes = shapes_of_systems(systems.values() if base.value is None else [*systems.values(), base])
+    if base.value is not None:
+        shapes = frozenset[tuple[int, ...]]().union(*map(shapes_of_scores, systems.values()))
+    judged = grades_beside_scores(restrictions.pop("truth"), shapes)
     for name, system in systems.items():
         with in_system(name):
-            check_ids(system, classified_truth)
+            check_ids(system, judged)
     encoding = Encoding(threads, outlives_call=False)
-    truth_rows = None if truth is None else truth_input(classified_truth, columns, encoding)
-    restrictions = {"exclude": classify(exclude, "exclude"), "candidates": classify(candidates, "candidates")}
-    for argument, restriction in restrictions.items():
+    truth_rows = None if truth is None else truth_input(judged, columns, encoding)
+    for argument, restriction in restrictions.items() if all_shapes else ():
         check_matrix(restriction, argument, all_shapes)
     table = None if items is None else items_of_metrics(items, values, columns, threads)
     check_item_groups(values, table)
@@ -201,11 +199,12 @@ def prepare_call(
 
         user_weights = None if weights is None else Weights.from_argument(weights, columns, truth_rows)
         user_groups = None if groups is None else Groups.from_argument(groups, columns, truth_rows)
+    comes_in_pieces = _comes_in_pieces(systems)
     evaluation = Evaluation(
         engine,
         values,
         convention,
-        exclusions_of(exclude, columns, Encoding(threads)) if _comes_in_pieces(systems) else None,
+        exclusions_of(restrictions["exclude"], columns, Encoding(threads)) if comes_in_pieces else None,
         as_candidate_items(restrictions["candidates"], columns),
         user_weights,
         user_groups,
@@ -216,10 +215,10 @@ def prepare_call(
         columns,
         encoding,
         table,
-        base=base_for_pieces(base, columns, Encoding(threads)) if _comes_in_pieces(systems) else None,
+        base=base_for_pieces(base, columns, Encoding(threads)) if comes_in_pieces else None,
         has_truth=truth is not None or predictions.container is BLOCKS,
     )
-    return Call(evaluation, form, classified_truth, truth_rows, systems, restrictions, base)
+    return Call(evaluation, form, judged, truth_rows, systems, restrictions, base)
 
 
 def _comes_in_pieces(systems: Systems) -> bool:

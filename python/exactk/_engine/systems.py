@@ -60,6 +60,8 @@ class Form(NamedTuple):
 
 def open_systems(systems: Systems, columns: ColumnNames) -> Systems:
     """Return the systems, those that are paths as the contents of their files."""
+    if not any(system.container is FILE for system in systems.values()):
+        return systems
     with each_warning_once():
         return {name: _open_system(name, system, columns) for name, system in systems.items()}
 

@@ -23,7 +23,7 @@ from exactk._inputs.model.lists import Exclusions, Lists, Rankings
 from exactk._inputs.model.rows import Rows
 from exactk._inputs.model.scores import Scores, SparseScores, check_input_order
 from exactk._inputs.model.top_k import TopK, with_item_keys
-from exactk._inputs.paths import open_path
+from exactk._inputs.paths import opened
 from exactk._inputs.registry import as_candidate_items, classify
 from exactk._inputs.truth import Truth
 from exactk._plan.fields import FIELDS
@@ -82,23 +82,23 @@ def rank_top_k(
 ) -> TopK:
     """Rank with the given ranker; the other arguments are those of `exactk.topk`."""
     columns: ColumnNames = {"user": user, "item": item, "score": score}
-    check_columns_are_read(columns, scores=scores, exclude=exclude, candidates=candidates)
-    scores, exclude = open_path(scores, "scores", columns), open_path(exclude, "exclude", columns)
-    candidates = open_path(candidates, "candidates", columns)
+    given = {"scores": scores, "exclude": exclude, "candidates": candidates}
+    classified = {argument: classify(value, argument) for argument, value in given.items()}
+    check_columns_are_read(columns, classified.items())
+    classified = {argument: opened(one, argument, columns) for argument, one in classified.items()}
     tracker = Progress(progress)
     encoding, item_keys, users = Encoding(), None, None
-    scored = scored_input(scores, columns, encoding)
+    scored = scored_input(classified["scores"], columns, encoding)
     locations: AbstractContextManager[None] = nullcontext()
     positions: AbstractContextManager[None] = nullcontext()
     shapes = frozenset[tuple[int, ...]]() if isinstance(scored, Rows) else shapes_of_scores(classify(scored, "scores"))
-    classified_exclude, classified_candidates = classify(exclude, "exclude"), classify(candidates, "candidates")
-    check_matrix(classified_exclude, "exclude", shapes)
-    check_matrix(classified_candidates, "candidates", shapes)
-    candidate_items = as_candidate_items(classified_candidates, columns)
+    for argument in ("exclude", "candidates"):
+        check_matrix(classified[argument], argument, shapes)
+    candidate_items = as_candidate_items(classified["candidates"], columns)
     with without_truth():
-        exclusions = exclusions_input(classified_exclude, columns, encoding)
+        exclusions = exclusions_input(classified["exclude"], columns, encoding)
         check_keys_beside_scores(exclusions, scored)
-    exclusions_given = exclusions
+    excluded = classified["exclude"].value if isinstance(classified["exclude"].value, Lists) else exclusions
     if isinstance(scored, (Rows, SparseScores)) or scored.is_keyed:
         with without_truth():
             inputs = align_scores(scored, exclusions, encoding)
@@ -114,8 +114,7 @@ def rank_top_k(
     else:
         exclusions = Exclusions.from_valid_rows(exclusions) if isinstance(exclusions, Rows) else exclusions
         inputs = AlignedInputs(_NO_TRUTH, scored, exclusions)
-    given = classified_exclude.value if isinstance(classified_exclude.value, Lists) else exclusions_given
-    if unused := describe_exclusion_use(find_exclusion_use(given, inputs), "the scores"):
+    if unused := describe_exclusion_use(find_exclusion_use(excluded, inputs), "the scores"):
         warn(unused)
     problem = TopKProblem(
         _compared(scored, score_dtype),

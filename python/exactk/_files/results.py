@@ -30,20 +30,21 @@ if TYPE_CHECKING:
     from exactk._files.trec import TrecColumns
     from exactk._inputs.keys.column_roles import ColumnNames, UnusedColumns
     from exactk._inputs.model.rows import Locate
+    from exactk._inputs.registry import ClassifiedValue
     from exactk._runtime.errors import ExactkError
 
 ReadResult: TypeAlias = Truth | Rankings | SparseScores | Exclusions | Batches
 
 
-def _scores_of(table: object, columns: ColumnNames, encoding: Encoding) -> SparseScores:
+def _scores_of(table: ClassifiedValue, columns: ColumnNames, encoding: Encoding) -> SparseScores:
     rows = scored_input(table, columns, encoding)
     assert isinstance(rows, Rows)  # noqa: S101 - those of a table
     return SparseScores.from_rows(rows, "scores")
 
 
-def _candidates_of(table: object, columns: ColumnNames, encoding: Encoding) -> Exclusions:
+def _candidates_of(table: ClassifiedValue, columns: ColumnNames, encoding: Encoding) -> Exclusions:
     options = ConversionOptions("candidates", encoding, columns)
-    return Exclusions.from_rows(rows_of_container(classify(table, "candidates"), options)._replace(present=None))
+    return Exclusions.from_rows(rows_of_container(table, options)._replace(present=None))
 
 
 _CONVERSIONS: Mapping[str, Callable[..., Any]] = {
@@ -67,9 +68,10 @@ def result_of_table(
     encoding = replace(default_encoding(), source=source)
     columns: Any = {**dict.fromkeys(ROLES[role]), **requested}
     with Amending(_without_code, role):
+        classified = classify(table, role)
         if role == "truth":
-            return truth_of(table, columns, encoding, unused)
-        result: ReadResult = _CONVERSIONS[role](table, columns, encoding)
+            return truth_of(classified, columns, encoding, unused)
+        result: ReadResult = _CONVERSIONS[role](classified, columns, encoding)
         return result
 
 

@@ -73,8 +73,10 @@ def shapes_of_systems(systems: Iterable[ClassifiedValue]) -> Shapes:
 
 def grades_beside_scores(truth: ClassifiedValue, shapes: Shapes) -> ClassifiedValue:
     """Return a float matrix as a truth with grades if predictions are scores; return other values unchanged."""
+    if not shapes:
+        return truth
     check_matrix(truth, "truth", shapes)
-    if not shapes or not truth.is_matrix_of_floats:
+    if not truth.is_matrix_of_floats:
         return truth
     if truth.value.shape not in shapes:
         expected = " or ".join(f"{shape}" for shape in sorted(shapes))

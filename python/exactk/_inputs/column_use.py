@@ -24,27 +24,26 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from exactk._inputs.keys.column_roles import ColumnNames
+    from exactk._inputs.registry import Container
 
 
-def check_columns_are_read(columns: ColumnNames, systems: Iterable[ClassifiedValue] = (), **arguments: object) -> None:
+def check_columns_are_read(
+    columns: ColumnNames, classified: Iterable[tuple[str, ClassifiedValue]], **others: object
+) -> None:
     """Raise InputError if a column is named but no argument is a data frame, or a file with columns.
 
-    `systems` are the predictions of each system.
+    The arguments, each with its name: those that the call has classified, and others.
     """
     named = [role for role, name in columns.items() if name is not None]
     if not named:
         return
-    given = {argument: [classify(value, argument)] for argument, value in arguments.items()}
-    given.setdefault("predictions", []).extend(systems)
-    containers = {argument: {one.container for one in values} for argument, values in given.items() if values}
+    given = [*classified, *((argument, classify(value, argument)) for argument, value in others.items())]
+    containers: dict[str, set[Container | None]] = {}
+    for argument, one in given:
+        containers.setdefault(argument, set()).add(one.container)
     if any(BLOCKS in kinds for kinds in containers.values()):  # their content is unknown until they are read
         return
-    read = {
-        role
-        for argument, values in given.items()
-        if any(_has_columns(value, argument) for value in values)
-        for role in ROLES[argument]
-    }
+    read = {role for argument, one in given if _has_columns(one, argument) for role in ROLES[argument]}
     for role in named:
         if role not in read:
             takers = [argument for argument in ROLES if argument in containers and role in ROLES[argument]]

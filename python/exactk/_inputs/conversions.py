@@ -15,7 +15,7 @@ from exactk._inputs.long_format import Encoding
 from exactk._inputs.model.lists import Exclusions, Rankings
 from exactk._inputs.model.rows import Rows, validated_copy, with_labels_as_keys
 from exactk._inputs.model.scores import Scores, SparseScores, predictions_from_rows
-from exactk._inputs.paths import open_path
+from exactk._inputs.paths import opened
 from exactk._inputs.readings import warn_of_ascending, warn_of_tuples, warn_of_zeros
 from exactk._inputs.registry import (
     BATCHES,
@@ -88,8 +88,9 @@ def as_truth(
     array(['ann', 'bob'], dtype='<U3')
     """
     columns: ColumnNames = {"user": user, "item": item, "grade": grade}
-    check_columns_are_read(columns, truth=value)
-    return truth_of(open_path(value, "truth", columns), columns, default_encoding())
+    classified = classify(value, "truth")
+    check_columns_are_read(columns, [("truth", classified)])
+    return truth_of(opened(classified, "truth", columns), columns, default_encoding())
 
 
 def default_encoding() -> Encoding:
@@ -97,9 +98,10 @@ def default_encoding() -> Encoding:
     return Encoding(resolve_threads(None))
 
 
-def truth_of(value: object, columns: ColumnNames, encoding: Encoding, unused: UnusedColumns | None = None) -> Truth:
+def truth_of(
+    classified: ClassifiedValue, columns: ColumnNames, encoding: Encoding, unused: UnusedColumns | None = None
+) -> Truth:
     """Return the value as `Truth`; `columns` are those of `exactk.as_truth`, `unused` the frame's other columns."""
-    classified = classify(value, "truth")
     if isinstance(classified.value, Truth):
         return classified.value
     return Truth.from_valid_rows(_truth_rows(classified, columns, encoding, unused))
@@ -175,13 +177,13 @@ def as_predictions(
     <SparseScores of 1 user, 2 items (str), scores (float64)>
     """
     columns: ColumnNames = {"user": user, "item": item, "score": score, "rank": rank}
-    check_columns_are_read(columns, predictions=value)
-    return predictions_of(open_path(value, "predictions", columns), columns, default_encoding())
-
-
-def predictions_of(value: object, columns: ColumnNames, encoding: Encoding) -> Predictions:
-    """Return the value as predictions."""
     classified = classify(value, "predictions")
+    check_columns_are_read(columns, [("predictions", classified)])
+    return predictions_of(opened(classified, "predictions", columns), columns, default_encoding())
+
+
+def predictions_of(classified: ClassifiedValue, columns: ColumnNames, encoding: Encoding) -> Predictions:
+    """Return the value as predictions."""
     if isinstance(classified.value, (Rankings, SparseScores)):
         return classified.value
     if classified.container is SCORES or classified.container is EMBEDDINGS:
@@ -224,9 +226,8 @@ def _checked_scores(rows: Rows, argument: str) -> Rows:
     return rows._replace(scores=score_array(rows.scores, f"{argument}.scores", dimensions=1))
 
 
-def scored_input(value: object, columns: ColumnNames, encoding: Encoding) -> Scored | Rows:
+def scored_input(classified: ClassifiedValue, columns: ColumnNames, encoding: Encoding) -> Scored | Rows:
     """Return the value as a container of scores, called ``scores`` in messages."""
-    classified = classify(value, "scores")
     if classified.container is SCORES or classified.container is EMBEDDINGS:
         matrix: MatrixScores = classified.value
         return with_shared_users(matrix, "scores", encoding)
@@ -268,15 +269,15 @@ def as_exclusions(
     <Exclusions of 2 users, 2 items (int64)>
     """
     columns: ColumnNames = {"user": user, "item": item}
-    check_columns_are_read(columns, exclude=value)
-    return exclusions_of(open_path(value, "exclude", columns), columns, default_encoding())
+    classified = classify(value, "exclude")
+    check_columns_are_read(columns, [("exclude", classified)])
+    return exclusions_of(opened(classified, "exclude", columns), columns, default_encoding())
 
 
 def exclusions_of(
-    value: object, columns: ColumnNames, encoding: Encoding, argument: str = "exclude"
+    classified: ClassifiedValue, columns: ColumnNames, encoding: Encoding, argument: str = "exclude"
 ) -> Exclusions | None:
     """Return the value as `Exclusions`; warnings name the argument."""
-    classified = classify(value, "exclude")
     if classified.value is None or isinstance(classified.value, Exclusions):
         return classified.value
     return Exclusions.from_valid_rows(_exclusion_rows(classified, columns, encoding, argument))

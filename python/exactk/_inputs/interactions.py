@@ -15,7 +15,8 @@ from exactk._inputs.conversions import exclusions_of
 from exactk._inputs.keys.item_keys import ItemEntries
 from exactk._inputs.model.item_table import Histories
 from exactk._inputs.model.rows import remove_padding, validated_copy
-from exactk._inputs.paths import open_path
+from exactk._inputs.paths import opened
+from exactk._inputs.registry import classify
 from exactk._runtime import optional
 from exactk._runtime.errors import ExactkError, input_error, type_error
 from exactk._runtime.faults import Option
@@ -92,7 +93,9 @@ def interactions_of(value: Any, argument: str, columns: ColumnNames, encoding: E
         if optional.is_sparse(value):
             rows = validated_copy(rows_of_sparse_matrix(value, argument), argument)
         else:
-            exclusions = exclusions_of(open_path(value, "exclude", columns), columns, encoding, argument)
+            exclusions = exclusions_of(
+                opened(classify(value, "exclude"), "exclude", columns), columns, encoding, argument
+            )
             assert exclusions is not None  # noqa: S101 - only None is
             rows = remove_padding(exclusions.rows())
         if not len(rows.items):

@@ -156,7 +156,11 @@ def lines_of_ranks(predictions: ClassifiedValue, columns: ColumnNames) -> Text:
 def check_not_truth(truth: object, others: Iterable[tuple[str, object]], columns: ColumnNames) -> None:
     """Raise InputError if another argument is the truth, or the file that the truth is or a copy of it, by the same columns."""
     for argument, value in others:
-        if not _are_same(truth, value) or (argument == "predictions" and _has_own_grades(truth, columns)):
+        if (
+            value is None
+            or not _are_same(truth, value)
+            or (argument == "predictions" and _has_own_grades(truth, columns))
+        ):
             continue
         hint: Text = ()
         if argument == "predictions":
@@ -176,7 +180,7 @@ def _has_own_grades(truth: object, columns: ColumnNames) -> bool:
 def _are_same(one: object, other: object) -> bool:
     if is_path(one) and is_path(other):
         return _are_same_files(one, other)
-    if one is not other or one is None:
+    if one is not other:
         return False
     shape = getattr(one, "shape", None)
     return 0 not in shape if isinstance(shape, tuple) else not isinstance(one, Sized) or len(one) > 0
