@@ -228,9 +228,8 @@ class Truth(Lists):
         truth._freeze(rows)  # noqa: SLF001 - its own
         return truth
 
-    def _freeze(self, rows: Rows) -> None:
-        super()._freeze(rows)
-        self._freeze_arrays(rows, "grades", "labels")
+    def _freeze(self, rows: Rows, *others: str) -> None:
+        super()._freeze(rows, "grades", "labels", *others)
         object.__setattr__(self, "columns", rows.columns)
         object.__setattr__(self, "unknown_actual", rows.unknown_actual)
 

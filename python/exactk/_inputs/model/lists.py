@@ -40,25 +40,24 @@ class Lists:
 
     _argument = "lists"  # name in messages
 
-    def _freeze(self, rows: Rows) -> None:
-        """View the items; copy other arrays that anyone else can write to, so that Python and the core agree."""
+    def _freeze(self, rows: Rows, *others: str) -> None:
+        """View the items; copy other arrays that anyone else can write to, so that Python and the core agree.
+
+        `others` are the arrays that not all lists have.
+        """
         core = _core.Lists(rows.items, rows.indptr, rows.lengths, rows.present, self._argument)
-        self._freeze_arrays(rows, "indptr", "present", "lengths")
+        for name in ("indptr", "present", "lengths", *others):
+            array = getattr(rows, name)
+            if array is not None:
+                array = array.view() if rows.is_owned else converted(array, array.dtype)
+                array.flags.writeable = False
+            object.__setattr__(self, name, array)
         object.__setattr__(self, "items", read_only(rows.items))
         object.__setattr__(self, "user_vocabulary", rows.user_vocabulary)
         object.__setattr__(self, "item_vocabulary", rows.item_vocabulary)
         object.__setattr__(self, "column_count", rows.column_count)
         object.__setattr__(self, "find_row", rows.find_row)
         object.__setattr__(self, "core", core)
-
-    def _freeze_arrays(self, rows: Rows, *names: str) -> None:
-        """View the arrays of the rows, or copy those that are shared; both are read-only afterwards."""
-        for name in names:
-            array = getattr(rows, name)
-            if array is not None:
-                array = array.view() if rows.is_owned else converted(array, array.dtype)
-                array.flags.writeable = False
-            object.__setattr__(self, name, array)
 
     def __len__(self) -> int:
         """Return the number of users."""
@@ -192,9 +191,8 @@ class Rankings(Lists):
         rankings._freeze(rows)  # noqa: SLF001 - its own
         return rankings
 
-    def _freeze(self, rows: Rows) -> None:
-        super()._freeze(rows)
-        self._freeze_arrays(rows if len(rows.items) else rows._replace(ranks=None), "ranks")
+    def _freeze(self, rows: Rows, *others: str) -> None:
+        super()._freeze(rows if len(rows.items) else rows._replace(ranks=None), "ranks", *others)
 
     def rows(self) -> Rows:
         """Return the rows in the form that adapters produce."""
