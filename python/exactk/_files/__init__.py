@@ -171,7 +171,7 @@ def _read(file: File, format_name: str, requested: RequestedColumns, *, text_ids
                 requested,
             )
         table = columns.convert_ids(source.read_all(columns))
-        return results.result_of_table(table, file.role, requested, columns.unused)
+        return results.result_of_table(table, file.role, requested, columns)
     _refuse_columns(requested)
     if format_name == JSON:
         return results.result_of_table(json_files.read_object(file, text_ids=text_ids), file.role, {})

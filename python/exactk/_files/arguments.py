@@ -75,7 +75,7 @@ def read_catalogue_columns(
             raise file.fault(f"the column {missing[0]}", f"the columns {', '.join(source.names)}")
         item = column_roles.item_column(Columns(source.names), columns.get("item"), "catalogue")
         column_roles.check_distinct([item, *names], "catalogue")
-        choice = ColumnChoice((item,), tuple(names)) if are_numbers else ColumnChoice((item, *names), ())
+        choice = ColumnChoice((item,), dict.fromkeys(names, "")) if are_numbers else ColumnChoice((item, *names), {})
         selected = open_table(source.read_all(choice), "catalogue").select(names, "catalogue")
         return [_values_or_lists(selected, name) for name in names]
 
@@ -100,7 +100,7 @@ def read_item_names(path: FilePath, item: str | None = None, *, text_ids: bool =
         if len(usual) != 1:
             raise file.fault(f"one column of names: {', '.join(_NAME_COLUMNS)}", ", ".join(source.names))
         items: Any = _read_items(source, "item_names", {"item": item}, text_ids=text_ids)
-        choice = ColumnChoice((usual[0],), (), text_ids=True)
+        choice = ColumnChoice((usual[0],), {}, text_ids=True)
         table = open_table(choice.convert_ids(source.read_all(choice)), "item_names")
         names: Any = values_of_column(table.select([usual[0]], "item_names").columns[usual[0]], "item_names")
         return dict(zip(np.asarray(items).tolist(), map(str, np.asarray(names).tolist()), strict=True))
@@ -139,6 +139,6 @@ def _read_catalogue(file: File, columns: ColumnNames, *, text_ids: bool) -> obje
 def _read_items(source: Source, argument: str, columns: ColumnNames, *, text_ids: bool) -> object:
     """Return the items in the item column of a file."""
     item = column_roles.item_column(Columns(source.names), columns.get("item"), argument)
-    choice = ColumnChoice((item,), (), text_ids=text_ids)
+    choice = ColumnChoice((item,), {}, text_ids=text_ids)
     table = open_table(choice.convert_ids(source.read_all(choice)), argument)
     return values_of_column(table.select([item], argument).columns[item], f"{argument}.{item}")

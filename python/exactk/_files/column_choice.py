@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from exactk._files.ids import cast_to_text
 from exactk._inputs.keys.column_roles import UnusedColumns
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 RequestedColumns: TypeAlias = "dict[str, Any]"
 """The names of columns that the caller gives, by role."""
@@ -15,7 +18,7 @@ class ColumnChoice(NamedTuple):
     """The names of the columns to read."""
 
     ids: tuple[str, ...]  # of users, and of items
-    values: tuple[str, ...]  # of scores, ranks or grades
+    values: Mapping[str, str]  # of scores, ranks or grades, each with its role
     unused: UnusedColumns = UnusedColumns()
     text_ids: bool = False  # ids are text even where they are digits
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from exactk._inputs.batches import Batches, Reader
 from exactk._inputs.checks import number_array, offset_array
+from exactk._inputs.containers.frames import columns_of_choice
 from exactk._inputs.conversions import default_encoding, exclusions_of, predictions_of, scored_input, truth_of
 from exactk._inputs.keys.column_roles import ROLES
 from exactk._inputs.keys.columns import NumberColumn, PackedColumn, column_of_array
@@ -14,7 +15,7 @@ from exactk._inputs.long_format import Encoding, LongColumns, encode_items, rows
 from exactk._inputs.model.lists import Exclusions, Rankings
 from exactk._inputs.model.rows import Rows
 from exactk._inputs.model.scores import SparseScores, predictions_from_rows
-from exactk._inputs.registry import ConversionOptions, classify, rows_of_container
+from exactk._inputs.registry import FRAME, ClassifiedValue, ConversionOptions, classify, rows_of_container
 from exactk._inputs.truth import Truth
 from exactk._runtime import optional
 from exactk._runtime.errors import Amending, input_error
@@ -26,11 +27,10 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from exactk import _core
-    from exactk._files.column_choice import RequestedColumns
+    from exactk._files.column_choice import ColumnChoice, RequestedColumns
     from exactk._files.trec import TrecColumns
-    from exactk._inputs.keys.column_roles import ColumnNames, UnusedColumns
+    from exactk._inputs.keys.column_roles import ColumnNames
     from exactk._inputs.model.rows import Locate
-    from exactk._inputs.registry import ClassifiedValue
     from exactk._runtime.errors import ExactkError
 
 ReadResult: TypeAlias = Truth | Rankings | SparseScores | Exclusions | Batches
@@ -48,6 +48,7 @@ def _candidates_of(table: ClassifiedValue, columns: ColumnNames, encoding: Encod
 
 
 _CONVERSIONS: Mapping[str, Callable[..., Any]] = {
+    "truth": truth_of,
     "predictions": predictions_of,
     "exclude": exclusions_of,
     "scores": _scores_of,
@@ -61,16 +62,18 @@ def result_of_table(
     table: Any,  # noqa: ANN401 - pyarrow has no types
     role: str,
     requested: RequestedColumns,
-    unused: UnusedColumns | None = None,
+    choice: ColumnChoice | None = None,
     source: str = _SOURCE,
 ) -> ReadResult:
-    """Return the container for a pyarrow table; `unused` are the file's other columns."""
+    """Return the container for a table of the columns that were chosen, or for other contents of a file."""
     encoding = replace(default_encoding(), source=source)
     columns: Any = {**dict.fromkeys(ROLES[role]), **requested}
     with Amending(_without_code, role):
-        classified = classify(table, role)
-        if role == "truth":
-            return truth_of(classified, columns, encoding, unused)
+        if choice is None:
+            classified = classify(table, role)
+        else:
+            chosen = choice.ids, choice.values, choice.unused
+            classified = ClassifiedValue(columns_of_choice(table, *chosen, role, columns, source), FRAME)
         result: ReadResult = _CONVERSIONS[role](classified, columns, encoding)
         return result
 

@@ -35,7 +35,9 @@ def predictions_of_sources(
     tables = [(str(source.file.path), source.read_all(as_written)) for source in sources]
     tables = list(_convert_ids(lambda: tables, columns, has_types=has_types))
     if any(_holds_lists(table) for _, table in tables):
-        return results.result_of_table(_concatenate(tables), "predictions", requested, source="the data of all files")
+        return results.result_of_table(
+            _concatenate(tables), "predictions", requested, columns, source="the data of all files"
+        )
     return results.result_of_batches(Batches.of_files(lambda: tables, requested))
 
 

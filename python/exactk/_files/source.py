@@ -10,7 +10,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any, cast
 
 from exactk._files.column_choice import ColumnChoice
-from exactk._files.text import text_size
+from exactk._files.text import recorded_size
 from exactk._inputs.containers.tables import ColumnTable
 from exactk._inputs.keys import column_roles
 from exactk._inputs.keys.column_roles import ROLES, Columns, UnusedColumns, events_among, names_outcome
@@ -44,8 +44,8 @@ class Source:
     @property
     def size(self) -> int:
         """A lower bound on the bytes of text, or of rows."""
-        size = text_size(self.file)
-        return max(size, _USUAL_RATIO * self.file.path.stat().st_size) if self.file.is_compressed else size
+        size = self.file.path.stat().st_size
+        return max(recorded_size(self.file), _USUAL_RATIO * size) if self.file.is_compressed else size
 
     @property
     def has_one_item_per_row(self) -> bool:
@@ -65,7 +65,7 @@ class Source:
         """Return the distinct values of a column as text, if these are few; none if they are many or cannot be read."""
         texts: dict[str, None] = {}
         with suppress(ExactkError):
-            for part in self.plain_parts(ColumnChoice((name,), ())):
+            for part in self.plain_parts(ColumnChoice((name,), {})):
                 keys, is_text = Vocabulary.of_kinds(["str"]), isinstance(part, ColumnTable)
                 if is_text:
                     keys.encode([part[name]], name)
@@ -165,10 +165,11 @@ def choose_columns(source: Source, requested: RequestedColumns, *, is_first: boo
     columns = Columns.of(existing, cast("ColumnNames", requested), role)
     users = column_roles.user_columns(columns, requested.get("user"), role)
     item = column_roles.item_column(columns, requested.get("item"), role)
-    optional_values = {
-        value: column_roles.value_column(columns, value, requested.get(value), role) for value in ROLES[role][2:]
+    values = {
+        value: name
+        for value in ROLES[role][2:]
+        if (name := column_roles.value_column(columns, value, requested.get(value), role)) is not None
     }
-    values = {value: name for value, name in optional_values.items() if name is not None}
     column_roles.check_distinct([*users, item, *values.values()], role)
     if role in {"predictions", "scores"} and not values and source.has_one_item_per_row:
         raise column_roles.order_error(columns, [*users, item], ROLES[role][2:], role)
@@ -186,4 +187,4 @@ def choose_columns(source: Source, requested: RequestedColumns, *, is_first: boo
             warn(f"exclude: {found}; leave out these rows if they are no interactions, or the column if they are")
     if role in {"predictions", "scores"} and not {"score", "rank"} & requested.keys():
         column_roles.warn_of_other_scores(others, values, role)
-    return ColumnChoice((*users, item), tuple(values.values()), unused)
+    return ColumnChoice((*users, item), {name: value for value, name in values.items()}, unused)

@@ -29,12 +29,11 @@ def open_bytes(file: File) -> IO[bytes]:
     return io.BufferedReader(_Decompressed(file)) if file.is_compressed else file.path.open("rb")
 
 
-def text_size(file: File) -> int:
-    """Return the bytes of text; for a compressed file, its own record, modulo 2^32."""
-    size = file.path.stat().st_size
-    if not file.is_compressed or size < _SIZE_FIELD:
-        return size
+def recorded_size(file: File) -> int:
+    """Return the bytes of text that a compressed file records, modulo 2^32; 0 if it has no record."""
     with file.path.open("rb") as stream:
+        if stream.seek(0, os.SEEK_END) < _SIZE_FIELD:
+            return 0
         stream.seek(-_SIZE_FIELD, os.SEEK_END)
         return int.from_bytes(stream.read(_SIZE_FIELD), "little")
 

@@ -29,6 +29,6 @@ def table_of_source(source: Source, user: object, *, text_ids: bool) -> Any:  # 
         found = " and ".join(others) or "none"
         raise input_error(argument, f"one column besides {' and '.join(users)}", found)
     is_number = argument == "weights"
-    columns = ColumnChoice((*users, *([] if is_number else others)), tuple(others) if is_number else ())
+    columns = ColumnChoice((*users, *([] if is_number else others)), dict.fromkeys(others, "") if is_number else {})
     table = source.read_all(columns)
     return cast_to_text(table, users) if text_ids else table

@@ -48,9 +48,8 @@ def arrow_table(value: Any, argument: str) -> _core.ArrowTable:  # noqa: ANN401 
     """Return the columns of an object with a stream of Arrow."""
     with asking(argument, "a stream of Arrow"):
         stream = value.__arrow_c_stream__()
-    if type(stream).__name__ != "PyCapsule":
-        raise type_error(argument, "a stream of Arrow in a capsule", type(stream).__name__)
-    with asking(argument, "a stream of Arrow"):
+        if type(stream).__name__ != "PyCapsule":
+            raise type_error(argument, "a stream of Arrow in a capsule", type(stream).__name__)
         return _core.ArrowTable(stream, argument)
 
 

@@ -10,7 +10,6 @@ from exactk._inputs.alignment import in_shared_vocabularies, rows_of_users, with
 from exactk._inputs.batches import Reader
 from exactk._inputs.checks import score_array
 from exactk._inputs.column_use import check_columns_are_read
-from exactk._inputs.containers.frames import truth_columns
 from exactk._inputs.long_format import Encoding
 from exactk._inputs.model.lists import Exclusions, Rankings
 from exactk._inputs.model.rows import Rows, validated_copy, with_labels_as_keys
@@ -35,7 +34,7 @@ from exactk._runtime.threads import resolve_threads
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from exactk._inputs.keys.column_roles import ColumnNames, UnusedColumns
+    from exactk._inputs.keys.column_roles import ColumnNames
     from exactk._inputs.model.scores import MatrixScores, Predictions, Scored
     from exactk._inputs.types import ExclusionsLike, PredictionsLike, TruthLike
 
@@ -98,13 +97,11 @@ def default_encoding() -> Encoding:
     return Encoding(resolve_threads(None))
 
 
-def truth_of(
-    classified: ClassifiedValue, columns: ColumnNames, encoding: Encoding, unused: UnusedColumns | None = None
-) -> Truth:
-    """Return the value as `Truth`; `columns` are those of `exactk.as_truth`, `unused` the frame's other columns."""
+def truth_of(classified: ClassifiedValue, columns: ColumnNames, encoding: Encoding) -> Truth:
+    """Return the value as `Truth`; `columns` are those of `exactk.as_truth`."""
     if isinstance(classified.value, Truth):
         return classified.value
-    return Truth.from_valid_rows(_truth_rows(classified, columns, encoding, unused))
+    return Truth.from_valid_rows(_truth_rows(classified, columns, encoding))
 
 
 def truth_input(classified: ClassifiedValue, columns: ColumnNames, encoding: Encoding) -> Truth | Rows:
@@ -123,13 +120,8 @@ def truth_input(classified: ClassifiedValue, columns: ColumnNames, encoding: Enc
     )
 
 
-def _truth_rows(
-    classified: ClassifiedValue, columns: ColumnNames, encoding: Encoding, unused: UnusedColumns | None = None
-) -> Rows:
-    rows = rows_of_container(classified, ConversionOptions("truth", encoding, columns))
-    if unused is not None:
-        rows = rows._replace(columns=truth_columns(rows.columns.used, rows.columns.grade, unused))
-    return validated_copy(rows, "truth")
+def _truth_rows(classified: ClassifiedValue, columns: ColumnNames, encoding: Encoding) -> Rows:
+    return validated_copy(rows_of_container(classified, ConversionOptions("truth", encoding, columns)), "truth")
 
 
 def as_predictions(

@@ -25,7 +25,7 @@ from exactk._runtime.errors import ExactkError, InputError, input_error, type_er
 from exactk._runtime.faults import Option, as_text
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from exactk._inputs.containers.tables import SelectedColumns, Table
     from exactk._inputs.keys.column_roles import ColumnNames
@@ -51,9 +51,13 @@ class ColumnsByRole(NamedTuple):
 
 
 def rows_of_frame(value: object, argument: str, encoding: Encoding, requested: ColumnNames) -> Rows:
-    """Return the rows of a frame in long format, or with one list of items per user."""
+    """Return the rows of a frame in long format, or with one list of items per user; or of columns that are chosen."""
     is_whole = not encoding.outlives_call  # in a block, ones may be followed by other numbers
-    by_role = columns_by_role(value, argument, requested, encoding.source, is_whole=is_whole)
+    by_role = (
+        value
+        if isinstance(value, ColumnsByRole)
+        else columns_by_role(value, argument, requested, encoding.source, is_whole=is_whole)
+    )
     _warn_of_orders(by_role, argument, requested)
     if by_role.item not in by_role.selected.list_offsets:
         rows = long_format.rows_from_long_format(_to_long_columns(by_role, argument, requested), argument, encoding)
@@ -72,14 +76,9 @@ def _with_truth_columns(rows: Rows, by_role: ColumnsByRole, argument: str) -> Ro
         return rows._replace(columns=TruthColumns(used, next(iter(by_role.unused.numbers), None)))
     if argument != "truth":
         return rows
-    return rows._replace(columns=truth_columns(used, grade, by_role.unused))
-
-
-def truth_columns(used: tuple[str, ...], grade: str | None, unused: UnusedColumns) -> TruthColumns:
-    """Return the columns of a truth. Beside a column of grades, only those that say what happened are kept."""
-    numbers = column_roles.may_be_grades(unused.numbers)
-    kept = numbers if grade is None else tuple(filter(names_outcome, numbers))
-    return TruthColumns(used, grade, kept, unused.events)
+    numbers, events = column_roles.may_be_grades(by_role.unused.numbers), by_role.unused.events
+    kept = numbers if grade is None else tuple(filter(names_outcome, numbers))  # beside grades, what happened
+    return rows._replace(columns=TruthColumns(used, grade, kept, events))
 
 
 def _warn_of_orders(by_role: ColumnsByRole, argument: str, requested: ColumnNames) -> None:
@@ -134,10 +133,7 @@ def columns_by_role(
     item = column_roles.item_column(columns, requested.get("item"), argument)
     values = _value_columns(columns, argument, requested)
     column_roles.check_distinct([*users, item, *values.values()], argument)
-    selected = table.select([*users, item, *values.values()], argument, source)
-    for name in users if item in selected.list_offsets else [*users, *values.values()]:
-        if name in selected.list_offsets:  # even if it has as many values as rows: their rows are unknown
-            raise type_error(f"{argument}.{name}", "a value in every row", "lists")
+    selected = _select(table, users, item, values, argument, source)
     used = {*users, item, *values.values()}
     others = [name for name in table.data_names if name not in used]
     numbers = table.number_names(others, with_lists=item in selected.list_offsets)
@@ -153,6 +149,39 @@ def columns_by_role(
         zeros = (name for name in filter(names_outcome, unused.numbers) if _range_of(table, name)[0] <= 0)
         unused = UnusedColumns(tuple(zeros))
     return ColumnsByRole(users, item, values, selected, unused, columns)
+
+
+def columns_of_choice(
+    value: object,
+    ids: Sequence[str],
+    roles: Mapping[str, str],
+    unused: UnusedColumns,
+    argument: str,
+    requested: ColumnNames,
+    source: str,
+) -> ColumnsByRole:
+    """Return the columns of a table that were chosen in a file: ids, and values with their roles.
+
+    Where the caller names scores or ranks, others do not order the rows.
+    """
+    table = open_table(value, argument)
+    (*users, item) = ids
+    named = {role for role in roles.values() if requested.get(role) is not None} or {*roles.values()}
+    fields = {role: field for field, role in _VALUE_ROLES.get(argument, {}).items()}
+    values = {fields[role]: name for name, role in roles.items() if role in named}
+    selected = _select(table, users, item, values, argument, source)
+    return ColumnsByRole(users, item, values, selected, unused, Columns.of(table.names, requested, argument))
+
+
+def _select(
+    table: Table, users: list[str], item: str, values: Mapping[str, str], argument: str, source: str
+) -> SelectedColumns:
+    """Return the columns. Raise InputTypeError if others than those of items, and their values, hold lists."""
+    selected = table.select([*users, item, *values.values()], argument, source)
+    for name in users if item in selected.list_offsets else [*users, *values.values()]:
+        if name in selected.list_offsets:  # even if it has as many values as rows: their rows are unknown
+            raise type_error(f"{argument}.{name}", "a value in every row", "lists")
+    return selected
 
 
 def _range_of(table: Table, name: str) -> tuple[float, float]:
