@@ -1,5 +1,8 @@
 from __future__ import annotations
 
+import copy
+import pickle
+from types import MappingProxyType
 from typing import Any
 
 import pytest
@@ -20,6 +23,14 @@ def test_the_best_of_those_that_satisfy_all() -> None:
     failed = [{str(constraint): value for constraint, value in option.failed.items()} for option in choice.options]
     assert failed == [{"recall@2 >= 0.4": 1 / 3}, {}, {"recall@2 >= 0.4": 0.0}]
     assert "fails recall@2 >= 0.4: 0.3333" in repr(choice)
+
+
+def test_a_choice_survives_pickles_and_copies() -> None:
+    choice = exactk.choose(COMPARISON, "precision@2", {"recall@2": 0.4})
+    for again in (pickle.loads(pickle.dumps(choice)), copy.deepcopy(choice)):  # noqa: S301 - our own
+        assert again == choice
+        assert repr(again) == repr(choice)
+        assert type(again.options[0].failed) is MappingProxyType
 
 
 def test_without_a_constraint_the_highest_and_of_equals_the_first() -> None:

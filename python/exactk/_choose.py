@@ -57,6 +57,9 @@ class Option(NamedTuple):
     value: float  # of the optimized metric
     failed: Mapping[Constraint, float]  # failed constraints, with the option's values
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Choice._option_of, (*self[:-1], {tuple(one): value for one, value in self.failed.items()})  # noqa: SLF001 - of this module
+
     def __str__(self) -> str:
         return " ".join([self.system] * bool(self.system) + [f"@{self.cutoff}"] * (self.cutoff is not None))
 
@@ -86,6 +89,14 @@ class Choice(DisplaysTables):
     optimized: str
     tied: tuple[Option, ...] = ()
     untested: str = ""
+
+    @classmethod
+    def _option_of(
+        cls, system: str, cutoff: int | None, value: float, failed: Mapping[tuple[str, str, float], float]
+    ) -> Option:
+        return Option(
+            system, cutoff, value, MappingProxyType({Constraint(*one): number for one, number in failed.items()})
+        )
 
     def _display_tables(self) -> Sequence[DisplayTable]:
         rows = []
