@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from exactk._engine.core import core_engine
-from exactk._engine.pipeline import evaluate_with_engine
+from exactk._engine.fold import evaluate_with_engine
 from exactk._engine.systems import ONE_SYSTEM
 from exactk._evaluate import DEFAULTS
 

@@ -14,7 +14,7 @@ import pytest
 import exactk
 from exactk import _core
 from exactk._engine.core import core_engine
-from exactk._engine.pipeline import evaluate_with_engine
+from exactk._engine.fold import evaluate_with_engine
 from exactk._engine.short_ways import evaluate_shortly
 from exactk._engine.systems import ONE_SYSTEM
 from exactk._evaluate import DEFAULTS

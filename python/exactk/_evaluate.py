@@ -211,7 +211,7 @@ def evaluate(
         if report is not None:
             return report
     from exactk._engine.core import core_engine
-    from exactk._engine.pipeline import evaluate_with_engine
+    from exactk._engine.fold import evaluate_with_engine
     from exactk._engine.systems import ONE_SYSTEM
 
     return evaluate_with_engine(

@@ -1,125 +1,154 @@
-"""Blocks of users: converted, checked and aligned, each by itself."""
+"""Blocks of users: each is converted, checked and aligned by itself, with its part of the arguments of all users."""
 
 from __future__ import annotations
 
-from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, NamedTuple
+from contextlib import nullcontext
+from itertools import chain
+from typing import TYPE_CHECKING, Any
 
 from exactk._engine.base_arguments import base_of_block
-from exactk._engine.chunks import Chunk
-from exactk._engine.error_locations import explain_repeats
+from exactk._engine.chunks import Chunk, PartSums
 from exactk._engine.findings import Findings
 from exactk._engine.inspection import find_ratings
-from exactk._engine.systems import in_system, open_systems
-from exactk._inputs.alignment import Alignment, truth_without_items
+from exactk._engine.metric_inputs import check_truth_is_not_read
+from exactk._engine.pipeline import convert_systems
+from exactk._engine.systems import ONE_SYSTEM, in_context, in_system, open_systems
+from exactk._inputs.alignment import Alignment, without_truth
 from exactk._inputs.beside_scores import check_block, check_ids, grades_beside_scores, shapes_of_systems
 from exactk._inputs.conversions import truth_input
+from exactk._inputs.long_format import Encoding
 from exactk._inputs.model.lists import Lists
 from exactk._inputs.model.rows import count_users
 from exactk._inputs.paths import opened
 from exactk._inputs.readings import check_not_truth
 from exactk._inputs.registry import classify
-from exactk._runtime.errors import input_error
+from exactk._runtime.errors import ExactkError, each_warning_once, input_error, type_error
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Mapping, Sized
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sized
 
+    from exactk._engine.chunks import Part
     from exactk._engine.evaluation import Evaluation
+    from exactk._engine.pipeline import Call
     from exactk._engine.systems import Systems
+    from exactk._inputs.model.candidate_items import CandidateItems
     from exactk._inputs.model.lists import Exclusions
     from exactk._inputs.model.rows import Rows
     from exactk._inputs.model.scores import Predictions
-    from exactk._inputs.registry import ClassifiedValue
     from exactk._inputs.truth import Truth
+    from exactk._inputs.values_by_user import Groups, Weights
 
 
-class Block(NamedTuple):
-    """Some users, encoded alike, and their containers."""
+@each_warning_once()
+def evaluate_blocks(call: Call, blocks: Iterator[Any]) -> Part:
+    """Evaluate each system block by block; arguments for all users are sliced for each block."""
+    evaluation, form, sums = call.evaluation, call.form, PartSums(call.form.argument)
+    without_users = empty_block(evaluation)
+    for number, value in enumerate(chain(blocks, [without_users])):
+        if value is without_users and number:
+            break
+        if value is without_users and form is not ONE_SYSTEM:
+            raise input_error(form.argument, f"at least one block {form.block}", "an empty iterator")
+        with in_context(f"block {number} of the iterator, whose first user is number {sums.rows}"):
+            evaluation = _with_truth_of(evaluation, value, is_first=not number)
+            of_block = evaluation._replace(encoding=Encoding(evaluation.num_threads))
+            if value is without_users:  # it has no columns that could be candidates
+                of_block = of_block._replace(candidates=None)
+            with nullcontext() if evaluation.has_truth else without_truth("predictions"):
+                of_users, chunk = _chunk_of_iterator(call._replace(evaluation=of_block), value, sums)
+                sums.add(of_users.evaluate_chunk(chunk, sums.findings))
+    check_row_arguments(evaluation, sums.rows)
+    return sums.part()
 
-    truth: Truth | Rows
-    systems: dict[str, Predictions | Rows]
-    exclude: Exclusions | Rows | None
-    classified_truth: ClassifiedValue
-    classified_systems: Systems
-    all_exclusions: Lists | Rows | None  # of any users, known or not
 
-    @property
-    def row_count(self) -> int:
-        """The number of users of the truth."""
-        return count_users(self.truth)
-
-    @contextmanager
-    def naming_system(self, name: str) -> Iterator[None]:
-        """Say in errors of this context which system they are about, if there are several, and what else a matrix may be."""
-        with in_system(name), explain_repeats(self.classified_truth, self.classified_systems[name]):
-            yield
+def _with_truth_of(evaluation: Evaluation, value: object, *, is_first: bool) -> Evaluation:
+    """Return the evaluation of a block, which may be `(None, predictions)`; all blocks have a truth, or none has."""
+    has_truth = not (isinstance(value, tuple) and len(value) > 0 and value[0] is None)
+    if not is_first and has_truth != evaluation.has_truth:
+        kinds = ("None", "the relevant items of users")
+        raise type_error("truth", f"{kinds[evaluation.has_truth]}, as in earlier blocks", kinds[has_truth])
+    if not has_truth:
+        check_truth_is_not_read(evaluation.values)
+    return evaluation._replace(has_truth=has_truth)
 
 
-def convert_block(
-    evaluation: Evaluation,
-    truth: object,
-    systems: Systems,
-    exclude: object,
-    restrictions: Mapping[str, ClassifiedValue],
-) -> Block:
-    """Return the block, in the evaluation's encoding; `restrictions` are those of the call."""
-    columns = evaluation.columns
+def _chunk_of_iterator(call: Call, value: object, sums: PartSums) -> tuple[Evaluation, Chunk]:
+    """Return what an iterator yields as a chunk, with the evaluation of its users."""
+    form = call.form
+    if not isinstance(value, tuple) or len(value) not in {2, 3}:
+        found = type(value).__name__ + (f" of {len(value)}" if isinstance(value, tuple) else "")
+        raise type_error(form.argument, f"an iterator of {form.blocks}", found, hint=form.hint)
+    truth, predictions, exclude = value if value[2:] else (*value, None)
+    classified = classify(predictions, form.argument)
+    try:
+        return chunk_of_block(call_of_block(call, truth, form.systems(classified), exclude), sums, of_rows)
+    except ExactkError as error:
+        raise form.amended(error, classified, call.evaluation.values, truth="None") from error.__cause__
+
+
+def call_of_block(call: Call, truth: object, systems: Systems, exclude: object) -> Call:
+    """Return the call of a block alone, in the encoding of the evaluation of the call of all blocks."""
+    columns = call.evaluation.columns
     check_not_truth(truth, [*(("predictions", one.value) for one in systems.values()), ("exclude", exclude)], columns)
     systems = open_systems(systems, columns)
     shapes = shapes_of_systems(systems.values())
     classified_exclude = opened(classify(exclude, "exclude"), "exclude", columns)
-    check_block(shapes, classified_exclude, restrictions)
+    check_block(shapes, classified_exclude, call.restrictions)
     classified_truth = grades_beside_scores(opened(classify(truth, "truth"), "truth", columns), shapes)
     for name, system in systems.items():
         with in_system(name):
             check_ids(system, classified_truth)
-    rows = truth_input(classified_truth, columns, evaluation.encoding) if evaluation.has_truth else None
-    if rows is not None:
-        evaluation.check_user_values(rows)
-    converted = evaluation.convert_systems(systems)
-    if rows is None:
-        rows = truth_without_items(converted.values(), evaluation.encoding.users)
-    exclusions = evaluation.convert_exclusions(classified_exclude)
-    # Exclusions without the users that no other input has are not all of those that were given.
-    all_exclusions = classified_exclude.value if isinstance(classified_exclude.value, Lists) else exclusions
-    block = Block(rows, converted, exclusions, classified_truth, systems, all_exclusions)
-    _check_lengths(block)
-    return block
+    rows = truth_input(classified_truth, columns, call.evaluation.encoding) if call.evaluation.has_truth else None
+    return call._replace(
+        truth=classified_truth, truth_rows=rows, systems=systems, restrictions={"exclude": classified_exclude}
+    )
 
 
-def _check_lengths(block: Block) -> None:
+def chunk_of_block(
+    call: Call, sums: PartSums, evaluation_of: Callable[[Evaluation, range], Evaluation]
+) -> tuple[Evaluation, Chunk]:
+    """Return the users of a block, aligned, with its own exclusions or their part of those of all blocks.
+
+    `evaluation_of` gives the evaluation of users by their numbers, which it is returned with; `sums` are of earlier blocks.
+    """
+    truth, systems = convert_systems(call)
+    classified = call.restrictions["exclude"]
+    exclude = call.evaluation.convert_exclusions(classified)
+    _check_lengths(truth, systems, exclude)
+    if exclude is not None and call.evaluation.exclude is not None:
+        expected = f"None with blocks of {call.form.block.removesuffix(')')}, exclude)"
+        raise input_error("exclude", expected, "exclusions")
+    users = range(sums.rows, sums.rows + count_users(truth))
+    evaluation = evaluation_of(call.evaluation, users)
+    if sums.systems:
+        _check_names(systems, sums.systems)
+        of_truth = Findings(ratings=find_ratings(truth, evaluation.values))
+    else:
+        of_truth = evaluation.find_in_truth(truth, call.truth, call.systems.values())
+    given: Any = exclude if exclude is not None else evaluation.exclude
+    if isinstance(classified.value, Lists):  # converted, they are without the users whom no other input has
+        given = classified.value
+    if exclude is None:
+        exclude = evaluation.convert_exclusions(classify(evaluation.exclude, "exclude"))
+    base = base_of_block(evaluation.base, users, evaluation.encoding)
+    alignment = Alignment(truth, systems.values(), exclude, evaluation.encoding, base)
+    in_order = {name: systems[name] for name in sums.systems or systems}
+    return evaluation, Chunk(alignment, in_order, given, truth, of_truth, call.naming_system)
+
+
+def _check_lengths(
+    truth: Truth | Rows, systems: Mapping[str, Predictions | Rows], exclude: Exclusions | Rows | None
+) -> None:
     """Raise InputError if rows without keys are not one per user of the truth."""
-    if block.truth.user_vocabulary is not None:
+    if truth.user_vocabulary is not None:
         return
-    users = block.row_count
-    without_keys = {name: rows for name, rows in block.systems.items() if rows.user_vocabulary is None}
+    users = count_users(truth)
+    without_keys = {name: rows for name, rows in systems.items() if rows.user_vocabulary is None}
     for name, predictions in without_keys.items():
         with in_system(name):
             _check_length("predictions", count_users(predictions), users)
-    if block.exclude is not None and without_keys:
-        _check_length("exclude", count_users(block.exclude), users)
-
-
-def chunk_of_block(evaluation: Evaluation, block: Block, names: Collection[str]) -> Chunk:
-    """Return the users of a block, aligned, with its own exclusions or their part of the call's.
-
-    The names are those of the systems of earlier blocks, if there are any.
-    """
-    systems, truth = block.systems, block.truth
-    if not names:
-        of_truth = evaluation.find_in_truth(truth, block.classified_truth, block.classified_systems.values())
-    else:
-        _check_names(systems, names)
-        systems = {name: systems[name] for name in names}
-        of_truth = Findings(ratings=find_ratings(truth, evaluation.values))
-    exclude = block.exclude
-    if exclude is None:
-        exclude = evaluation.convert_exclusions(classify(evaluation.exclude, "exclude"))
-    assert evaluation.block is not None  # noqa: S101 - `of_rows`
-    base = base_of_block(evaluation.base, evaluation.block, evaluation.encoding)
-    alignment = Alignment(truth, block.systems.values(), exclude, evaluation.encoding, base)
-    given = evaluation.exclude if block.all_exclusions is None else block.all_exclusions
-    return Chunk(alignment, systems, given, truth, of_truth, block.naming_system)
+    if exclude is not None and without_keys:
+        _check_length("exclude", count_users(exclude), users)
 
 
 def _check_names(names: Iterable[str], first_names: Iterable[str]) -> None:
@@ -145,14 +174,15 @@ def check_row_arguments(evaluation: Evaluation, users: int) -> None:
         _check_length(argument, len(values), users)
 
 
+def _of_users(
+    evaluation: Evaluation,
+) -> tuple[Exclusions | None, CandidateItems | None, Weights | None, Groups | None]:
+    return evaluation.exclude, evaluation.candidates, evaluation.weights, evaluation.groups
+
+
 def _row_arguments(evaluation: Evaluation) -> list[tuple[str, Sized]]:
     """Return the arguments that have a row for each user of all blocks."""
-    exclude, candidates, weights, groups = (
-        evaluation.exclude,
-        evaluation.candidates,
-        evaluation.weights,
-        evaluation.groups,
-    )
+    exclude, candidates, weights, groups = _of_users(evaluation)
     histories = evaluation.histories
     arguments = (
         ("exclude", None if exclude is None or exclude.user_vocabulary is not None else exclude),
@@ -166,28 +196,19 @@ def _row_arguments(evaluation: Evaluation) -> list[tuple[str, Sized]]:
     return [(name, values) for name, values in (*arguments, *base_by_row) if values is not None]
 
 
-def check_rows_until(evaluation: Evaluation, end: int) -> None:
-    """Raise InputError if an argument that has a row for each user of all blocks has too few for the users so far."""
+def of_rows(evaluation: Evaluation, users: range) -> Evaluation:
+    """Return the evaluation of some users, with their part of the arguments that have a row for each user."""
+    begin, end = users.start, users.stop
     for name, values in _row_arguments(evaluation):
         if len(values) < end:
             raise input_error(name, f"one entry per user (at least {end})", str(len(values)))
-
-
-def of_rows(evaluation: Evaluation, begin: int, end: int) -> Evaluation:
-    """Return the evaluation of some users, with their part of the arguments that have a row for each user."""
-    check_rows_until(evaluation, end)
-    exclude, candidates, weights, groups = (
-        evaluation.exclude,
-        evaluation.candidates,
-        evaluation.weights,
-        evaluation.groups,
-    )
+    exclude, candidates, weights, groups = _of_users(evaluation)
     return evaluation._replace(
         exclude=exclude if exclude is None or exclude.user_vocabulary is not None else exclude[begin:end],
         candidates=None if candidates is None else candidates[begin:end],
         weights=None if weights is None else weights[begin:end],
         groups=None if groups is None else groups[begin:end],
-        block=range(begin, end),
+        block=users,
     )
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import fields
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from exactk._engine.fold import evaluate_with_engine
 from exactk._engine.pairs import ClusterCodes, Pairing, check_missing
-from exactk._engine.pipeline import evaluate_with_engine
 from exactk._engine.systems import SEVERAL_SYSTEMS
 from exactk._report.comparison import Comparison
 from exactk._report.comparison_options import ComparisonOptions

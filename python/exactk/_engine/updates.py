@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from exactk._engine.blocks import check_row_arguments, check_rows_until, chunk_of_block, convert_block, empty_block
+from exactk._engine.blocks import call_of_block, check_row_arguments, chunk_of_block, empty_block, of_rows
 from exactk._engine.chunks import Part, PartSums
 from exactk._engine.evaluation import Evaluation
 from exactk._engine.findings import Findings
@@ -21,6 +21,7 @@ from exactk._engine.metric_inputs import (
     check_truth_is_not_read,
 )
 from exactk._engine.outcomes import evaluate_plainly
+from exactk._engine.pipeline import Call
 from exactk._engine.problem import KeyedTruth
 from exactk._engine.short_ways import small_inputs
 from exactk._engine.systems import ONE_SYSTEM
@@ -220,17 +221,16 @@ class UpdateSums(NamedTuple):
             encoding=Encoding(evaluation.num_threads),
             has_truth=update.truth is not None,
         )
+        nothing = classify(None, "truth")
+        call = Call(evaluation, ONE_SYSTEM, nothing, None, {}, {"candidates": candidates}, nothing)
         systems = ONE_SYSTEM.systems(classify(update.predictions, "predictions"))
-        block = convert_block(evaluation, update.truth, systems, update.exclude, {"candidates": candidates})
+        call = call_of_block(call, update.truth, systems, update.exclude)
         sums = self.sums.copy()
-        rows = range(sums.rows, sums.rows + block.row_count)
-        check_rows_until(evaluation._replace(candidates=None, weights=None, groups=None), rows.stop)
-        evaluation = evaluation._replace(block=rows)
-        part = evaluation.evaluate_chunk(chunk_of_block(evaluation, block, sums.systems), sums.findings)
+        evaluation, chunk = chunk_of_block(call, sums, _of_users_of_update)
+        part = evaluation.evaluate_chunk(chunk, sums.findings)
         sums.add(part.without_users())
-        keys = part.users
         argument = "predictions" if update.truth is None else "truth"
-        users = self.users.plus(keys, block.row_count if keys is None else len(keys), argument)
+        users = self.users.plus(part.users, part.rows if part.users is None else len(part.users), argument)
         return UpdateSums(sums, users, update.optional)
 
     def merged(self, evaluation: Evaluation, other: UpdateSums, other_evaluation: Evaluation) -> UpdateSums:
@@ -283,6 +283,12 @@ class UpdateSums(NamedTuple):
         sums = PartSums()
         sums.add(Part.from_plain(part))
         return cls(sums, UpdateUsers.from_plain(users), optional)
+
+
+def _of_users_of_update(evaluation: Evaluation, users: range) -> Evaluation:
+    """Return the evaluation of an update's users, whose candidates, weights and groups are the update's own."""
+    of_rows(evaluation._replace(candidates=None, weights=None, groups=None), users)  # raises if train has too few
+    return evaluation._replace(block=users)
 
 
 def _part_of_unkeyed(evaluation: Evaluation, inputs: AlignedInputs, earlier: Findings) -> Part:

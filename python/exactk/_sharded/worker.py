@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from exactk._engine.findings import NO_EXAMPLES
-from exactk._engine.pipeline import evaluate_systems
+from exactk._engine.fold import evaluate_systems
 from exactk._inputs.model.rows import TruthColumns
 from exactk._plan.conventions import with_complete_hint
 from exactk._report.comparison_state import ComparisonState

@@ -13,9 +13,9 @@ from exactk._agreement import DEFAULT_AGREEMENT_METRICS, agreement as core_agree
 from exactk._compare import compare as core_compare
 from exactk._engine.agreement import ListEngine, evaluate_agreement
 from exactk._engine.comparisons import Engines, compare_systems
+from exactk._engine.fold import evaluate_with_engine
 from exactk._engine.judging import prepare_judging
 from exactk._engine.options import AgreementOptions, CompareOptions, JudgeOptions, TopKOptions
-from exactk._engine.pipeline import evaluate_with_engine
 from exactk._engine.systems import ONE_SYSTEM
 from exactk._engine.topk import rank_top_k
 from exactk._evaluate import evaluate as core_evaluate, with_defaults
