@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from exactk._engine.base_lists import most_items
+from exactk._engine.base_predictions import most_items
 from exactk._engine.chunks import Part
 from exactk._engine.error_locations import name_rows_and_keys
 from exactk._engine.evaluation import Evaluation
@@ -110,16 +110,13 @@ def evaluate_agreement(
             engine.engine,
             values,
             applied,
-            None,
-            None,
-            None if weights is None else Weights.from_argument(weights, columns, truth),
-            None if groups is None else Groups.from_argument(groups, columns, truth),
-            bool(per_user),
-            None,
             threads,
             tracker,
             columns,
             encoding,
+            weights=None if weights is None else Weights.from_argument(weights, columns, truth),
+            groups=None if groups is None else Groups.from_argument(groups, columns, truth),
+            per_user=bool(per_user),
         )
         evaluation.check_user_values(truth)
         alignment = Alignment(truth, [rows["other"]], None, encoding)

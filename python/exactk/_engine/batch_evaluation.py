@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from exactk._engine.base_arguments import base_in_shared_vocabularies
+from exactk._engine.base_predictions import base_in_shared_vocabularies
 from exactk._engine.chunks import Chunk, PartSums
 from exactk._engine.inspection import share_item
 from exactk._engine.problem import KeyedTruth

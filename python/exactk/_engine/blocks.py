@@ -6,7 +6,7 @@ from contextlib import nullcontext
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
-from exactk._engine.base_arguments import base_of_block
+from exactk._engine.base_predictions import base_of_block
 from exactk._engine.chunks import Chunk, PartSums
 from exactk._engine.findings import Findings
 from exactk._engine.inspection import find_ratings

@@ -113,7 +113,7 @@ def _base_lists(base: BaseLists, problem: Problem) -> _core.Lists | None:
     readers = as_plan(problem.values).readers_of_base
     if not readers:
         return None
-    from exactk._engine.base_lists import most_items
+    from exactk._engine.base_predictions import most_items
     from exactk._inputs.base_messages import ARGUMENT, naming_base
 
     predictions = base.predictions

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
-from exactk._engine.base_lists import base_of_inputs
+from exactk._engine.base_predictions import base_of_inputs
 from exactk._engine.chunks import Part
 from exactk._engine.error_locations import name_rows_and_keys
 from exactk._engine.findings import NO_FINDINGS, Findings, ItemUse, SystemFindings, plus
@@ -70,21 +70,21 @@ class Evaluation(NamedTuple):
     engine: Engine
     values: Plan
     convention: Convention
-    exclude: Exclusions | None  # of predictions in batches; for others, converted after the predictions
-    candidates: CandidateItems | None
-    weights: Weights | None
-    groups: Groups | None
-    per_user: bool
-    pairing: Pairing | None  # of several systems
     num_threads: int
     progress: Progress
     columns: ColumnNames
     encoding: Encoding
+    exclude: Exclusions | None = None  # of predictions in batches; for others, converted after the predictions
+    candidates: CandidateItems | None = None
+    weights: Weights | None = None
+    groups: Groups | None = None
+    per_user: bool = False
+    pairing: Pairing | None = None  # of several systems
     items: CanonicalItems | None = None  # None if no metric reads them
-    history_rows: NDArray[np.int64] | None = None  # of train, by code of users who come in batches
-    block: range | None = None  # the positions of a block of users among all of them
     base: Predictions | None = None  # of predictions that come in pieces; for others, converted after the predictions
     has_truth: bool = True  # if not, no metric reads it, and all users have an empty one
+    history_rows: NDArray[np.int64] | None = None  # of train, by code of users who come in batches
+    block: range | None = None  # the positions of a block of users among all of them
 
     def convert_systems(self, systems: Systems) -> dict[str, Rows | Predictions]:
         """Return each system's predictions, encoded as the truth is."""
@@ -227,11 +227,20 @@ class Evaluation(NamedTuple):
         """Return the pairs of the systems, to be added; check that the values of the users fit into memory."""
         if self.pairing is None:
             return None
+        from exactk._engine.paired_problem import check_table_memory
         from exactk._engine.pairs import ChunkPairs
 
-        systems, users = list(chunk.systems), chunk.alignment.user_count
-        pairs, has_groups = ChunkPairs(self.pairing, systems), self.groups is not None
-        self.pairing.check_memory(self.values, systems, users, per_user=self.per_user, has_groups=has_groups)
+        systems = list(chunk.systems)
+        pairs = ChunkPairs(self.pairing, systems)
+        check_table_memory(
+            self.values,
+            self.pairing.options,
+            systems,
+            chunk.alignment.user_count,
+            per_user=self.per_user,
+            has_groups=self.groups is not None,
+            has_clusters=self.pairing.cluster_codes is not None,
+        )
         return pairs
 
     def _find_in_system(

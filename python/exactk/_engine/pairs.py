@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from exactk._engine.paired_problem import PairedProblem, PairedValue
-from exactk._engine.table_memory import check_table_memory
 from exactk._inputs.keys.key_lists import encode_row_keys
 from exactk._inputs.paths import names_file
 from exactk._inputs.values_by_user import Clusters
@@ -68,20 +67,6 @@ class Pairing(NamedTuple):
     def clusters(self) -> dict[str, object]:
         """The argument of the clusters by its name, if there are any."""
         return {} if self.cluster_codes is None else {"clusters": self.cluster_codes.container}
-
-    def check_memory(
-        self, values: Sequence[Value], systems: Sequence[str], users: int, *, per_user: bool, has_groups: bool
-    ) -> None:
-        """Raise CapacityError if the values of a chunk's users do not fit into memory."""
-        check_table_memory(
-            values,
-            self.options,
-            systems,
-            users,
-            per_user=per_user,
-            has_groups=has_groups,
-            has_clusters=self.cluster_codes is not None,
-        )
 
     def of_reports(self, reports: Mapping[str, Report]) -> Paired | None:
         """Return the sums over pairs of reports of any users of one truth. Those that keep no users have no pairs."""

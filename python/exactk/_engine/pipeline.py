@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from exactk._engine.base_arguments import base_for_pieces, classified_base
+from exactk._engine.base_predictions import base_for_pieces, classified_base
 from exactk._engine.chunks import Chunk
 from exactk._engine.error_locations import explain_repeats
 from exactk._engine.evaluation import Evaluation
@@ -156,18 +156,18 @@ def prepare_call(
         engine,
         values,
         convention,
+        threads,
+        Progress(progress),
+        columns,
+        encoding,
         exclusions_of(restrictions["exclude"], columns, Encoding(threads)) if in_pieces else None,
         as_candidate_items(restrictions["candidates"], columns),
         user_weights,
         user_groups,
         bool(per_user),
         pairing,
-        threads,
-        Progress(progress),
-        columns,
-        encoding,
         table,
-        base=base_for_pieces(base, columns, Encoding(threads)) if in_pieces else None,
+        base_for_pieces(base, columns, Encoding(threads)) if in_pieces else None,
         has_truth=truth is not None or predictions.container is BLOCKS,
     )
     return Call(evaluation, form, judged, truth_rows, systems, restrictions, base)

@@ -346,19 +346,5 @@ def evaluation_of_updates(
     check_collection_values(values, {})
     check_item_groups(values, table)
     check_base_is_not_read(values)
-    return Evaluation(
-        engine,
-        values,
-        convention,
-        exclude=None,
-        candidates=None,
-        weights=None,
-        groups=None,
-        per_user=False,
-        pairing=None,
-        num_threads=resolve_threads(num_threads),
-        progress=Progress(progress=False),
-        columns=_COLUMNS,
-        encoding=Encoding(),
-        items=table,
-    )
+    threads, progress = resolve_threads(num_threads), Progress(progress=False)
+    return Evaluation(engine, values, convention, threads, progress, _COLUMNS, Encoding(), items=table)
