@@ -104,15 +104,12 @@ class Part(NamedTuple):
 NOBODY = Part({}, NO_FINDINGS)
 """The part before any other."""
 
-_ARGUMENT = "groups"
-"""The argument by which alone the states of a call's chunks may differ: the type of its labels."""
-
 
 class PartSums:
     """Running sums over the parts of a call, added in place, so that the time does not grow with the sums so far."""
 
-    def __init__(self, argument: str = "predictions") -> None:
-        self._argument = argument  # which has the users, for messages
+    def __init__(self, users: str = "predictions", states: str = "groups") -> None:
+        self._arguments = users, states  # by which they may differ, for messages: states of a call, by their labels
         self._sum = NOBODY  # its reports are those of the first part
         self._states: dict[str, StateSums] = {}  # empty until there are two parts
         self._users: list[Snapshot | NDArray[Any]] = []  # of each part whose users have keys
@@ -142,7 +139,7 @@ class PartSums:
             self._sum = part
             return
         self._states = self._states or {
-            name: StateSums(report.state, _ARGUMENT) for name, report in before.reports.items()
+            name: StateSums(report.state, self._arguments[1]) for name, report in before.reports.items()
         }
         for name, sums in self._states.items():
             with in_system(name):
@@ -176,7 +173,7 @@ class PartSums:
         if self._tables or self._users:
             from exactk._report.user_table import concatenate_users
 
-            users = concatenate_users([*self._users, *[None] * self._has_unkeyed], self._argument, "block")
+            users = concatenate_users([*self._users, *[None] * self._has_unkeyed], self._arguments[0], "block")
             tables = {name: of_parts[0].concatenate(of_parts) for name, of_parts in self._tables.items()}
         reports = {name: Report(sums.state(), users, tables.get(name)) for name, sums in self._states.items()}
         return self._sum._replace(reports=reports)

@@ -240,8 +240,8 @@ class ItemsApart(NamedTuple):
         """Return the items as sets; None if an item is on both sides."""
         if self.waiting is None:
             return self
-        of_truth, of_lists = (GrowingSet().plus(_distinct_keys(lists)) for lists in self.waiting)
-        return None if any(map(of_truth.has_any, of_lists.parts)) else ItemsApart(of_truth, of_lists)
+        of_truth, of_lists = map(_distinct_keys, self.waiting)
+        return ItemsApart(GrowingSet((of_truth,)), GrowingSet((of_lists,))) if of_truth.isdisjoint(of_lists) else None
 
     def to_plain(self) -> tuple[Any, ...] | None:
         """Return plain data for `from_plain`; None if an item is on both sides."""
@@ -254,10 +254,10 @@ class ItemsApart(NamedTuple):
         return None if plain is None else cls(GrowingSet(plain[0]), GrowingSet(plain[1]))
 
 
-def _distinct_keys(lists: Truth | Predictions | Rows) -> set[Any]:
+def _distinct_keys(lists: Truth | Predictions | Rows) -> frozenset[Any]:
     rows: Any = lists.lists if isinstance(lists, SparseScores) else lists
     items = np.unique(rows.items)
-    return set((items if rows.item_vocabulary is None else rows.item_vocabulary.array[items]).tolist())
+    return frozenset((items if rows.item_vocabulary is None else rows.item_vocabulary.array[items]).tolist())
 
 
 def describe_odd_items(inputs: AlignedInputs, given: Mapping[str, ClassifiedValue]) -> str:

@@ -3,24 +3,20 @@
 from __future__ import annotations
 
 import logging
-from functools import reduce
 from typing import TYPE_CHECKING
 
-from exactk._engine.chunks import Part
-from exactk._engine.findings import plus
 from exactk._engine.pairs import check_missing
 from exactk._engine.warnings import Evaluated, warn_of
-from exactk._report.comparison_state import ComparisonState
-from exactk._report.merge import merge
-from exactk._report.report import Report
-from exactk._report.state import State, plan_of_state
-from exactk._sharded.results import error_from_json, findings_from_json, sum_of_states
+from exactk._report.comparison import Comparison
+from exactk._report.state import plan_of_state
+from exactk._sharded.results import error_from_json, findings_from_json, sum_of_buckets
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
-    from exactk._engine.findings import Findings
-    from exactk._report.comparison import Comparison
+    from exactk._engine.chunks import Part
+    from exactk._report.comparison_options import ComparisonOptions
+    from exactk._report.report import Report
     from exactk._sharded.results import Bucket
 
 
@@ -32,35 +28,36 @@ def report_of_buckets(buckets: Sequence[Bucket]) -> Report:
 
     The report has no users, and equals that of one evaluation in its state.
     """
-    state, findings = _sum_of_buckets(buckets)
-    assert isinstance(state, State)  # noqa: S101 - comparisons have a function of their own
-    report = Report(state)
-    _warn({next(iter(findings.systems)): report}, findings)
-    return report
+    part, comparison = _sum_of_valid_buckets(buckets)
+    assert comparison is None  # noqa: S101 - comparisons have a function of their own
+    _warn(part)
+    return part.report
 
 
 def comparison_of_buckets(buckets: Sequence[Bucket]) -> Comparison:
     """Return the comparison of at least one bucket, likewise."""
-    state, findings = _sum_of_buckets(buckets)
-    assert isinstance(state, ComparisonState)  # noqa: S101 - as above
-    comparison = merge([state])
-    _warn(comparison.reports, findings)
-    check_missing(state.options, state.paired, plan_of_state(next(iter(state.values()))))
+    part, options = _sum_of_valid_buckets(buckets)
+    assert options is not None  # noqa: S101 - as above
+    state = None if part.paired is None else part.paired.state
+    comparison = Comparison(part.reports, options, state)
+    _warn(part)
+    check_missing(options, state, plan_of_state(part.report.state))
     return comparison
 
 
-def _sum_of_buckets(buckets: Sequence[Bucket]) -> tuple[State | ComparisonState, Findings]:
-    """Return the states and the findings of all buckets; raise if one has an error."""
-    parts = [findings_from_json(bucket.facts) for bucket in buckets if bucket.facts is not None]
+def _sum_of_valid_buckets(buckets: Sequence[Bucket]) -> tuple[Part, ComparisonOptions | None]:
+    """Return the sum of all buckets; raise if one has an error."""
     failed = [bucket.error for bucket in buckets if bucket.error is not None]
+    valid = [bucket for bucket in buckets if bucket.error is None]
     if failed:
-        count = len(failed) + sum(findings.chunks for findings in parts)
+        count = len(failed) + sum(
+            findings_from_json(bucket.facts).chunks for bucket in valid if bucket.facts is not None
+        )
         raise error_from_json(min(failed), f"(in {len(failed)} of {count} buckets)")
-    findings = reduce(plus, parts)
-    _LOGGER.info("%d buckets, the largest of %d rows", findings.chunks, findings.rows)
-    return sum_of_states(bucket.state for bucket in buckets if bucket.state is not None), findings
+    part, comparison = sum_of_buckets(valid)
+    _LOGGER.info("%d buckets, the largest of %d rows", part.findings.chunks, part.findings.rows)
+    return part, comparison
 
 
-def _warn(reports: Mapping[str, Report], findings: Findings) -> None:
-    convention = next(iter(reports.values())).convention
-    warn_of(Evaluated(Part(reports, findings), convention, within=" of the same bucket"))
+def _warn(part: Part) -> None:
+    warn_of(Evaluated(part, part.report.convention, within=" of the same bucket"))

@@ -3,28 +3,26 @@
 from __future__ import annotations
 
 import json
-from functools import reduce
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from exactk._engine.findings import Findings, plus
+from exactk._engine.chunks import Part, PartSums
+from exactk._engine.findings import Findings
+from exactk._engine.pairs import Paired
 from exactk._report.comparison_state import ComparisonState
-from exactk._report.merge import merge
-from exactk._report.state import State, StateSums
+from exactk._report.report import Report
+from exactk._report.state import State
 from exactk._report.validation import read_json
 from exactk._runtime import errors, optional
-from exactk._runtime.errors import ExactkError, StateMismatchError, input_error, without_warnings
+from exactk._runtime.errors import ExactkError, StateMismatchError, input_error
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-
-def findings_to_json(findings: Findings) -> str:
-    """Return findings as text."""
-    return json.dumps(findings.to_plain(), separators=(",", ":"))
+    from exactk._report.comparison_options import ComparisonOptions
 
 
 def findings_from_json(text: str) -> Findings:
-    """Return the findings that `findings_to_json` wrote; raise InputError for other text."""
+    """Return the findings that a bucket has as text; raise InputError for other text."""
     try:
         return Findings.from_plain(json.loads(text))
     except (ValueError, TypeError, RecursionError) as error:
@@ -37,6 +35,18 @@ class Bucket(NamedTuple):
     state: bytes | None
     facts: str | None
     error: str | None
+
+    @classmethod
+    def of_part(cls, part: Part, comparison: ComparisonOptions | None) -> Bucket:
+        """Return the result of some users; of a comparison, its state as JSON."""
+        if comparison is None:
+            state = part.report.state.to_bytes()
+        else:
+            states = {name: report.state for name, report in part.reports.items()}
+            of_pairs = None if part.paired is None else part.paired.state
+            plain = ComparisonState(states, comparison, of_pairs).to_dict()
+            state = json.dumps(plain, separators=(",", ":")).encode()
+        return cls(state, json.dumps(part.findings.to_plain(), separators=(",", ":")), None)
 
     @classmethod
     def schema(cls) -> Any:  # noqa: ANN401 - pyarrow has no types
@@ -68,27 +78,26 @@ def error_from_json(text: str, where: str) -> ExactkError:
     return error
 
 
-def state_to_bytes(state: State | ComparisonState) -> bytes:
-    """Return the state as bytes; of a comparison, as JSON."""
-    if isinstance(state, State):
-        return state.to_bytes()
-    return json.dumps(state.to_dict(), separators=(",", ":")).encode()
-
-
-_EXPECTED = "the state of a bucket"
-
-
-def sum_of_states(states: Iterable[bytes]) -> State | ComparisonState:
-    """Return the sum of at least one state, all of one kind."""
-    first, *others = states
-    if not first.startswith(b"{"):
-        sums = StateSums(State.from_bytes(first))
-        for one in others:
-            sums.add(State.from_bytes(one))
-        return sums.state()
-    comparisons = (ComparisonState.from_dict(read_json(one, "state", _EXPECTED)) for one in (first, *others))
-    with without_warnings():  # which follow, of all users
-        return reduce(lambda one, other: merge([one, other]).state, comparisons)
+def sum_of_buckets(buckets: Sequence[Bucket]) -> tuple[Part, ComparisonOptions | None]:
+    """Return the sum of at least one result, all of one kind and none an error, and how its systems are compared."""
+    rows = [(bucket.state, bucket.facts) for bucket in buckets if bucket.state is not None and bucket.facts is not None]
+    if len(rows) < len(buckets):
+        raise input_error("frame", "a state with facts, or an error, in every row", "a row without")
+    sums, first = PartSums(states="parts"), None
+    has_comparisons = rows[0][0].startswith(b"{")
+    for state, facts in rows:
+        findings = findings_from_json(facts)
+        if not has_comparisons:
+            report = Report(State.from_bytes(state))
+            sums.add(Part(dict.fromkeys(findings.systems, report), findings))
+            continue
+        comparison = ComparisonState.from_dict(read_json(state, "state", "the state of a bucket"))
+        first = first or comparison
+        first.check_same_plan(comparison)
+        reports = {name: Report(one) for name, one in comparison.items()}
+        paired = None if comparison.paired is None else Paired(comparison.paired)
+        sums.add(Part(reports, findings, paired=paired))
+    return sums.part(), None if first is None else first.options
 
 
 def add_results(batches: Iterable[Any]) -> Iterator[Any]:
@@ -105,11 +114,6 @@ def add_results(batches: Iterable[Any]) -> Iterator[Any]:
 def _sum_of_results(buckets: Sequence[Bucket]) -> Bucket:
     """Return the sum of at least one state and its facts, or the error that prevents it."""
     try:
-        states = [bucket.state for bucket in buckets if bucket.state is not None]
-        parts = [bucket.facts for bucket in buckets if bucket.facts is not None]
-        if not len(states) == len(parts) == len(buckets):
-            raise input_error("frame", "a state with facts, or an error, in every row", "a row without")
-        state = state_to_bytes(sum_of_states(states))
-        return Bucket(state, findings_to_json(reduce(plus, map(findings_from_json, parts))), None)
+        return Bucket.of_part(*sum_of_buckets(buckets))
     except ExactkError as error:
         return Bucket(None, None, error_to_json(error))

@@ -10,10 +10,9 @@ from exactk._engine.findings import NO_EXAMPLES
 from exactk._engine.fold import evaluate_systems
 from exactk._inputs.model.rows import TruthColumns
 from exactk._plan.conventions import with_complete_hint
-from exactk._report.comparison_state import ComparisonState
 from exactk._runtime import optional
 from exactk._runtime.errors import ExactkError, input_error, without_warnings
-from exactk._sharded.results import Bucket, error_to_json, findings_to_json, state_to_bytes
+from exactk._sharded.results import Bucket, error_to_json
 from exactk._sharded.sides import tables_of_batches
 
 if TYPE_CHECKING:
@@ -21,7 +20,6 @@ if TYPE_CHECKING:
 
     from exactk._engine.chunks import Part
     from exactk._engine.pipeline import Call
-    from exactk._report.state import State
     from exactk._sharded.shard_plan import ShardPlan
     from exactk._sharded.sides import Column
 
@@ -46,7 +44,7 @@ def result_of_tables(shard_plan: ShardPlan, tables: Sequence[Any], rows: int) ->
     if not rows:
         return None
     try:
-        return _bucket_of(shard_plan, evaluate_tables(shard_plan, tables, rows))
+        return Bucket.of_part(evaluate_tables(shard_plan, tables, rows), shard_plan.comparison)
     except ExactkError as error:
         return Bucket(None, None, error_to_json(without_row(error)))
 
@@ -54,17 +52,7 @@ def result_of_tables(shard_plan: ShardPlan, tables: Sequence[Any], rows: int) ->
 def result_of_no_rows(shard_plan: ShardPlan) -> Bucket:
     """Return the result of an evaluation in which no bucket has a row."""
     tables = [side.schema.empty_table() for side in shard_plan.sides]
-    return _bucket_of(shard_plan, evaluate_tables(shard_plan, tables, 0))
-
-
-def _bucket_of(shard_plan: ShardPlan, part: Part) -> Bucket:
-    """Return the result; of a comparison, its state as JSON."""
-    states = {name: report.state for name, report in part.reports.items()}
-    state: State | ComparisonState | None = states.get("")
-    if shard_plan.comparison is not None:
-        state = ComparisonState(states, shard_plan.comparison, None if part.paired is None else part.paired.state)
-    assert state is not None  # noqa: S101 - the only system has no name
-    return Bucket(state_to_bytes(state), findings_to_json(part.findings), None)
+    return Bucket.of_part(evaluate_tables(shard_plan, tables, 0), shard_plan.comparison)
 
 
 def evaluate_tables(shard_plan: ShardPlan, tables: Sequence[Any], rows: int, *, per_user: bool = False) -> Part:
