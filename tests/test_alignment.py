@@ -60,9 +60,9 @@ def copies(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
     counts: Counter[str] = Counter()
     freeze = lists.Lists._freeze
 
-    def counting_freeze(self: lists.Lists, rows: Any) -> None:
+    def counting_freeze(self: lists.Lists, *given: Any) -> None:
         counts[type(self).__name__] += 1
-        freeze(self, rows)
+        freeze(self, *given)
 
     def counting_validate(rows: Any, argument: str) -> Any:
         counts[f"validated {argument}"] += 1

@@ -18,6 +18,8 @@ import pytest
 
 import exactk
 from exactk._engine import inspection
+from exactk._files import read_shards
+from exactk._files.separated import Separated
 from exactk._inputs import registry
 from exactk._inputs.keys.vocabulary import Snapshot
 from exactk._report.gate import Case, junit_report
@@ -232,3 +234,28 @@ def test_a_file_is_opened_for_its_columns_and_for_its_rows(
     monkeypatch.setattr(pa, "OSFile", counted_by_arrow)
     exactk.evaluate(truth, predictions, "mrr")
     assert {path.name: opened[path.name] for path in paths} == dict.fromkeys((path.name for path in paths), 2)
+
+
+@pytest.mark.parametrize("shards", [1, 2])
+@pytest.mark.parametrize(("users", "passes"), [([1, 1, 2], 2), ([1, 2, 1], 3)])
+def test_rows_of_large_text_are_read_once_more_to_see_whether_all_ids_are_integers(
+    users: list[int], passes: int, shards: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Once for all readings, of which there are two if the rows of users are apart."""
+    paths = [tmp_path / f"{shard}.csv" for shard in range(shards)]
+    for shard, path in enumerate(paths):
+        SCORED.assign(user=[10 * shard + user for user in users]).to_csv(path, index=False)
+    read: Counter[str] = Counter()
+    plain_parts = Separated.plain_parts
+
+    def counted(source: Separated, columns: Any) -> Any:
+        read[source.file.path.name] += 1
+        return plain_parts(source, columns)
+
+    monkeypatch.setattr(Separated, "plain_parts", counted)
+    monkeypatch.setattr("exactk._files.source._LARGE", 0)
+    predictions: Any = read_shards(paths, text_ids=False) if shards > 1 else paths[0]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        exactk.evaluate({1: [1], 11: [1]}, predictions, "mrr")
+    assert read == {path.name: passes for path in paths}

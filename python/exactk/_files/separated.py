@@ -63,6 +63,7 @@ class Separated(Source):
         self.delimiter = delimiter
         self.has_quoting = delimiter == ","
         self._has_warned = False  # about rows that span lines
+        self._integers: list[str] | None = None  # columns of ids; None until all rows were read
         self._warns_of_ids = file.role in ROLES_OF_ITEMS
 
     @cached_property
@@ -98,11 +99,12 @@ class Separated(Source):
         return table
 
     def parts(self, columns: ColumnChoice) -> Iterator[ColumnTable]:
-        """Yield the rows in parts; ids are integers only if those of all parts are."""
-        integers = [] if columns.text_ids else ids.integer_columns(self.plain_parts(columns), columns.ids)
+        """Yield the rows in parts; ids are integers only if those of all parts are, for which all are read once more."""
+        if self._integers is None:
+            self._integers = [] if columns.text_ids else ids.integer_columns(self.plain_parts(columns), columns.ids)
         counts = np.zeros(len(ids.ODD), np.int64)
         for part in self.plain_parts(columns):
-            table = ids.convert_integers(part, integers)
+            table = ids.convert_integers(part, self._integers)
             self._check_integers(table, columns)
             counts += self._count_odd(table, columns)
             yield table

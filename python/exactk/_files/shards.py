@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from exactk._files import ids, results
@@ -31,9 +32,10 @@ def predictions_of_sources(
         def parts() -> Iterator[tuple[str, Any]]:
             return ((str(source.file.path), part) for source in sources for part in source.parts(as_written))
 
-        return Batches.of_files(lambda: read_ahead(_convert_ids(parts, columns, has_types=has_types)), requested)
+        convert = _conversion(parts, columns, has_types=has_types)
+        return Batches.of_files(lambda: read_ahead(convert(parts())), requested)
     tables = [(str(source.file.path), source.read_all(as_written)) for source in sources]
-    tables = list(_convert_ids(lambda: tables, columns, has_types=has_types))
+    tables = list(_conversion(lambda: tables, columns, has_types=has_types)(tables))
     if any(_holds_lists(table) for _, table in tables):
         return results.result_of_table(
             _concatenate(tables), "predictions", requested, columns, source="the data of all files"
@@ -55,15 +57,18 @@ def _common_columns(sources: Sequence[Source], requested: RequestedColumns) -> C
     return columns
 
 
-def _convert_ids(
+def _conversion(
     parts: Callable[[], Iterable[tuple[str, Any]]], columns: ColumnChoice, *, has_types: bool
-) -> Iterator[tuple[str, Any]]:
-    """Yield the parts with converted ids; ids of untyped files become integers if all files hold only integers."""
+) -> Callable[[Iterable[tuple[str, Any]]], Iterator[tuple[str, Any]]]:
+    """Return what converts the ids of parts; those of untyped files become integers if all files hold only integers."""
     if has_types or columns.text_ids:
-        yield from ((path, columns.convert_ids(part)) for path, part in parts())
-        return
-    integers = ids.integer_columns((part for _, part in parts()), columns.ids)
-    yield from ((path, ids.convert_integers(part, integers)) for path, part in parts())
+        return lambda given: ((path, columns.convert_ids(part)) for path, part in given)
+
+    @cache
+    def integers() -> list[str]:
+        return ids.integer_columns((part for _, part in parts()), columns.ids)
+
+    return lambda given: ((path, ids.convert_integers(part, integers())) for path, part in given)
 
 
 def _holds_lists(table: Any) -> bool:  # noqa: ANN401 - pyarrow has no types

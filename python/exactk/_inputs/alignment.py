@@ -203,6 +203,7 @@ class Alignment:
             others.append(base)
         lists = (truth, *others)
         self._has_keys = any(one.user_vocabulary is not None or one.item_vocabulary is not None for one in lists)
+        self.user_count = count_users(truth)  # of the truth, and of any system
         if self._has_keys:
             self._align_users(others)
             self._align_items(others)
@@ -215,6 +216,7 @@ class Alignment:
         if of_truth is not None:
             latest = self._shared_users.latest([of_truth, *[rows.user_vocabulary for rows in self._systems]])
             self._users = latest or of_truth  # without users, kinds are those of the truth
+            self.user_count = self._users.size
             rows = self._with_rows_of_all_users(rows)._replace(user_vocabulary=self._users)
         self._aligned_truth = rows
         self._aligned_exclude: Rows | None = None
@@ -229,11 +231,6 @@ class Alignment:
         ranked = [*self._systems, self._base]
         if self._item_keys is not None and any(isinstance(r, Rows) and r.scores is not None for r in ranked):
             self._item_ids = self._item_keys.positions_in_key_order()
-
-    @property
-    def user_count(self) -> int:
-        """The number of evaluated users: those of the truth, and of any system."""
-        return count_users(self._truth) if self._users is None else self._users.size
 
     def inputs(self, predictions: Rows | Predictions) -> AlignedInputs:
         """Return the truth, a system's predictions, the exclusions and the base predictions, aligned."""
