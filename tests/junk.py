@@ -46,7 +46,7 @@ def _codes() -> np.ndarray[Any, Any]:
 
 
 WITHOUT_CONSTRUCTOR = frozenset((
-    "ArrowColumn", "ConventionField", "IntegerRows", "LineFault", "MetricParameter", "PairedSums", "Result", "Sums",
+    "ArrowColumn", "ConventionField", "IntegerRows", "LineFault", "MetricInfo", "MetricParameter", "PairedSums", "Result", "Sums",
     "Tally", "TextRows", "TrecColumns",
 ))  # fmt: skip
 
