@@ -200,3 +200,26 @@ def test_exclusions_of_other_users(case: str, make: Callable[[Any], Any]) -> Non
     systems = {"one": lists, "other": frame}
     for truth, value in ((TRUTH, systems), (None, iter([(TRUTH, systems)]))):
         assert warnings_of(truth, value, exactk.compare, exclude=make(exclude)) == [message] * warns
+
+
+def evaluate_block(truth: Any, predictions: Any) -> exactk.Report:
+    return exactk.evaluate(None, iter([(truth, predictions)]), "recall@1")
+
+
+def compute_update(truth: Any, predictions: Any) -> exactk.Report:
+    evaluator = exactk.Evaluator("recall@1")
+    evaluator.update(truth, predictions)
+    return evaluator.compute()
+
+
+@pytest.mark.parametrize("evaluate", [evaluate_block, compute_update])
+def test_one_block_or_update_is_told_what_all_users_at_once_are(evaluate: Callable[..., exactk.Report]) -> None:
+    """Scores of keyed items tell whether the truth has any of them, where there are no others."""
+    truth, scores = {"ann": ["film"]}, exactk.Scores(np.eye(1, 2), users=["ann"], items=["a", "b"])
+    expected = warned.warnings_of(lambda: exactk.evaluate(truth, scores, "recall@1"))
+    assert any(text.startswith("no item of the truth (such as 'film')") for text in expected)
+    assert warned.warnings_of(lambda: evaluate(truth, scores)) == expected
+    scored, nameless = SCORED_FRAME, SCORED_FRAME.rename(columns={"item": "thing"})[["user", "thing"]]
+    for function in (partial(exactk.evaluate, metrics="recall@1"), evaluate):
+        with pytest.raises(exactk.InputError, match="; the truth, which comes first, has a column 'score'"):
+            function(scored, nameless)
