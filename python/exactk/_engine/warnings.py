@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
     from exactk._engine.chunks import Part
-    from exactk._engine.findings import CandidateRows, CandidateUse, ExclusionUse, Findings, SystemFindings
+    from exactk._engine.findings import CandidateRows, CandidateUse, ExclusionUse, SystemFindings
     from exactk._plan.conventions import Convention
     from exactk._plan.values import Plan, Value
     from exactk._report.report import Report
@@ -53,24 +53,14 @@ class Evaluated(NamedTuple):
     within: str = ""  # of what the items of both sides were compared, if not of all users
 
     @property
-    def reports(self) -> Mapping[str, Report]:
-        """The report of each system."""
-        return self.part.reports
-
-    @property
-    def findings(self) -> Findings:
-        """What was found in the inputs."""
-        return self.part.findings
-
-    @property
     def plan(self) -> Plan:
         """The values of all systems."""
         return plan_of_state(self.part.report.state)
 
     def texts(self, describe: Callable[[Report, SystemFindings], str], *advice: str | Option) -> Text:
         """Return what is to be said of all systems, with the advice; empty if that is nothing."""
-        systems = self.findings.systems
-        texts = {name: describe(one, systems[name]) for name, one in self.reports.items()}
+        systems = self.part.findings.systems
+        texts = {name: describe(one, systems[name]) for name, one in self.part.reports.items()}
         return text_of_systems(texts, *advice) if any(texts.values()) else ()
 
 
@@ -91,9 +81,9 @@ def warn_of(evaluated: Evaluated) -> None:
 
 def warnings_of(evaluated: Evaluated) -> Iterator[tuple[Kind, Text]]:
     """Yield each warning about a call with its kind, in the order of the table."""
-    reports = evaluated.reports.values()
+    reports = evaluated.part.reports.values()
     of_counts = OF_COUNTS if any(map(has_counts_to_warn_of, reports)) else ()
-    fields = fields_with_findings(evaluated.findings)
+    fields = fields_with_findings(evaluated.part.findings)
     for kind in (*OF_TRUTH, *OF_INPUTS, *of_counts, *OF_LISTS) if reports else OF_TRUTH:
         if kind.field in fields and (text := kind.text(evaluated)):
             yield kind, text
@@ -104,7 +94,7 @@ def warnings_of(evaluated: Evaluated) -> Iterator[tuple[Kind, Text]]:
 
 def _describe_unused_columns(evaluated: Evaluated) -> Text:
     """Return a warning about columns that could be grades or say what happened, and are not weights or groups."""
-    used, grade, numbers, events = evaluated.findings.columns
+    used, grade, numbers, events = evaluated.part.findings.columns
     if not events and not numbers:
         return ()
     names = [*map(_describe_event, events), *map(repr, numbers)]
@@ -141,7 +131,7 @@ _FEW_VALUES = 4
 
 def _describe_ratings(evaluated: Evaluated) -> Text:
     """Return a warning if all ratings count, unless those above 0 are equal, or all at least the suggested grade."""
-    column, lowest, highest = evaluated.findings.ratings
+    column, lowest, highest = evaluated.part.findings.ratings
     if not lowest < highest < math.inf:  # infinite ratings are refused
         return ()
     four_fifths = highest - highest / 5  # 4 of 5, 8 of 10, 0.8 of 1; rounded up to an integer within the scale
@@ -160,13 +150,13 @@ def _describe_ratings(evaluated: Evaluated) -> Text:
 
 
 def _describe_catalogue(evaluated: Evaluated) -> str:
-    use = evaluated.findings.train
+    use = evaluated.part.findings.train
     is_warned_of = any(use.examples) and not use.has_catalogue_item
     return describe_disjoint("item", "the catalogue", "the predictions", use.examples) if is_warned_of else ""
 
 
 def _describe_users_of_train(evaluated: Evaluated) -> str:
-    use = evaluated.findings.train
+    use = evaluated.part.findings.train
     of, others = "train with items of the catalogue", "the truth or the predictions"
     is_warned_of = use.without_items and not use.evaluated
     return describe_disjoint("user", of, others, use.user_examples) if is_warned_of else ""
@@ -174,8 +164,8 @@ def _describe_users_of_train(evaluated: Evaluated) -> str:
 
 def _describe_users_without_train(evaluated: Evaluated) -> str:
     """Return a warning if users without items in train count as the best."""
-    use = evaluated.findings.train
-    count = use.without_items // len(evaluated.reports)
+    use = evaluated.part.findings.train
+    count = use.without_items // len(evaluated.part.reports)
     for value in evaluated.plan if count and use.evaluated else ():
         is_of_users = value.needs.history and not value.info.of_collection
         is_zero = value.rules["undefined"] == "zero" and "undefined" not in value.spelling
@@ -196,7 +186,7 @@ def _describe_ties(evaluated: Evaluated) -> Text:
     ranges = evaluated.tie_ranges
     texts = {
         name: describe_ties(report, None if ranges is None else ranges[name])
-        for name, report in evaluated.reports.items()
+        for name, report in evaluated.part.reports.items()
     }
     return text_of_systems(texts, *(() if ranges is not None else _tie_bounds(evaluated.part.report)))
 
@@ -304,7 +294,7 @@ def _describe_base_use(report: Report, found: SystemFindings) -> str:
 
 def _describe_exclusions(evaluated: Evaluated) -> str:
     """Return a warning if nothing is excluded from any system."""
-    texts = [describe_exclusion_use(found.exclusions) for found in evaluated.findings.systems.values()]
+    texts = [describe_exclusion_use(found.exclusions) for found in evaluated.part.findings.systems.values()]
     return texts[0] if all(texts) else ""
 
 
@@ -320,8 +310,8 @@ def describe_exclusion_use(use: ExclusionUse, others: str = "the truth or the pr
 
 
 def _describe_ranks(evaluated: Evaluated) -> Text:
-    systems = evaluated.findings.systems
-    name = next((name for name in evaluated.reports if systems[name].readings.may_be_ranks), None)
+    systems = evaluated.part.findings.systems
+    name = next((name for name in evaluated.part.reports if systems[name].readings.may_be_ranks), None)
     if name is None:
         return ()
     lines = evaluated.ranks_advice.get(name) or lines_of_ranks(ClassifiedValue(None, None), {})
@@ -362,7 +352,7 @@ def _describe_values_without_users(report: Report) -> str:
 
 
 def _describe_rank_gaps(evaluated: Evaluated) -> Text:
-    if not any(report.state.counts.rank_gaps for report in evaluated.reports.values()):
+    if not any(report.state.counts.rank_gaps for report in evaluated.part.reports.values()):
         return ()
     keep_gaps = convention_option(evaluated.convention, rank_gaps="keep")
     advice = (", which are closed: only the order counts; ", keep_gaps, " keeps each item at its rank")
@@ -376,8 +366,8 @@ def _describe_not_rankable(evaluated: Evaluated) -> Text:
 
     If a system gives only its best items, as is usual in long format, missing items are no reason to warn.
     """
-    systems = evaluated.findings.systems
-    complete = [report for name, report in evaluated.reports.items() if not systems[name].is_partial]
+    systems = evaluated.part.findings.systems
+    complete = [report for name, report in evaluated.part.reports.items() if not systems[name].is_partial]
     have_candidates = any(report.state.counts.candidates is not None for report in complete)
     one, many = (f", {be} not among the candidates" if have_candidates else "" for be in ("is", "are"))
     of_one = f"relevant item has no column in the scores{one}, or is dropped for a score of -inf or NaN, and counts as a miss"
@@ -530,13 +520,13 @@ OF_TRUTH = (
     Kind(
         "items of parts",
         ("scores of each list are 1 to n, as ranks would be",),
-        _one(lambda call: call.findings.pairs[0]),
+        _one(lambda call: call.part.findings.pairs[0]),
         "pairs",
     ),
     Kind(
         "pairs",
         ("each pair of strings is read as one user's list",),
-        _one(lambda call: call.findings.pairs[1]),
+        _one(lambda call: call.part.findings.pairs[1]),
         "pairs",
     ),
     Kind(
@@ -596,13 +586,13 @@ OF_INPUTS = (
     Kind(
         "coverage",
         ("systems cover different users",),
-        _one(lambda call: describe_differing_users(call.reports, call.findings)[0]),
+        _one(lambda call: describe_differing_users(call.part.reports, call.part.findings)[0]),
         "coverage",
     ),
     Kind(
         "means",
         ("systems cover different users",),
-        _one(lambda call: describe_differing_users(call.reports, call.findings)[1]),
+        _one(lambda call: describe_differing_users(call.part.reports, call.part.findings)[1]),
         "coverage",
     ),
 )
