@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from exactk._engine.judged_rows import JudgedRows
-from exactk._engine.problem import with_ranking
+from exactk._engine.problem import JudgedRows, with_ranking
 from exactk._inputs.model.lists import Rankings
 from exactk._plan.fields import fields_of
 from exactk._runtime.errors import input_error, type_error

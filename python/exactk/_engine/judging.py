@@ -11,8 +11,8 @@ import numpy as np
 from exactk._engine.chunks import Chunk, Part
 from exactk._engine.error_locations import explain_repeats
 from exactk._engine.inspection import find_in_system
-from exactk._engine.judged_rows import JudgedRows
 from exactk._engine.pipeline import align_systems, prepare_call
+from exactk._engine.problem import JudgedRows
 from exactk._engine.systems import ONE_SYSTEM
 from exactk._engine.warnings import Evaluated, warnings_of
 from exactk._inputs.registry import BLOCKS, classify

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from exactk._inputs.alignment import AlignedInputs
     from exactk._inputs.checks import Codes, Ids
     from exactk._inputs.keys.vocabulary import Snapshot
     from exactk._inputs.model.candidate_items import CandidateItems
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     from exactk._plan.conventions import Convention
     from exactk._plan.values import TallyPlan, Value
     from exactk._report.counts import Counts
+    from exactk._report.judged_lists import JudgedLists
     from exactk._report.sums import Sums
 
 Given: TypeAlias = "Mapping[tuple[object, ...], NDArray[np.float64]]"
@@ -168,6 +170,31 @@ class JudgedCells(NamedTuple):
 def presence_of(rows: Truth | Predictions) -> NDArray[np.bool_]:
     """Return which users there are: not those without a truth, or without predictions."""
     return np.ones(len(rows), np.bool_) if rows.present is None else rows.present
+
+
+class JudgedRows:
+    """What the inputs say of all users."""
+
+    def __init__(self, inputs: AlignedInputs) -> None:
+        self._in_truth, self._has_list = presence_of(inputs.truth), presence_of(inputs.predictions)
+        self._item_keys, self._users = inputs.item_keys, inputs.user_array
+        if inputs.row_users is not None:
+            keys, codes = inputs.row_users
+            self._users = keys.array[codes]
+
+    def lists(self, cells: JudgedCells, block: range) -> JudgedLists:
+        """Return the lists of these users."""
+        from exactk._report.judged_lists import JudgedLists
+
+        some = slice(block.start, block.stop)
+        return JudgedLists(
+            *cells,
+            in_truth=self._in_truth[some].copy(),  # a view would keep all users as long as the block
+            has_list=self._has_list[some].copy(),
+            users=None if self._users is None else self._users[some].copy(),
+            item_keys=self._item_keys,
+            first_user=block.start,
+        )
 
 
 class KeyedTruth(NamedTuple):
