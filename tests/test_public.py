@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import ast
+import copy
 import inspect
 import io
 import pickle
 import re
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from operator import attrgetter
 from pathlib import Path
 from typing import Any
@@ -185,6 +186,43 @@ def test_f60_a_pickle_names_no_private_module(make: Callable[[], Any]) -> None:
     for named in ours:
         assert re.fullmatch(r"exactk(\.results)?\.\w+", named), named
         assert named.rpartition(".")[2] in {*exactk.__all__, *exactk.results.__all__}, named
+
+
+OF_REPORTS = ("counts", "by_group", "by_item_group", "standard_deviation", "per_user")
+OF_COMPARISONS = ("reports", "state.systems", "differences.heterogeneity")
+
+
+def mappings_of_results() -> dict[str, Any]:
+    """Return those of a report, of one by groups of items, which takes no groups of users, and of a comparison."""
+    truth, systems = [[1], [2]], {"a": [[1, 2], [3]], "b": [[2], [2]]}
+    options: dict[str, Any] = {"groups": ["x", "y"], "candidates": [[1, 2], [2, 3]], "per_user": True}
+    report = exactk.evaluate(truth, systems["a"], "ndcg@2", **options)
+    items = exactk.Items([1, 2, 3], item_groups={1: "a", 2: "b", 3: "b"})
+    of_items = exactk.evaluate(truth, systems["a"], "exposure@2", items=items)
+    comparison = exactk.compare(truth, systems, "P@1", groups=["x", "y"])
+    of_reports = {name: attrgetter(name)(of_items if "item" in name else report) for name in OF_REPORTS}
+    return of_reports | {name: attrgetter(name)(comparison) for name in OF_COMPARISONS}
+
+
+def plain(value: Any) -> Any:
+    if isinstance(value, np.ndarray):
+        return value.tolist()
+    return {key: plain(one) for key, one in value.items()} if isinstance(value, Mapping) else value
+
+
+@pytest.mark.parametrize("name", [*OF_REPORTS, *OF_COMPARISONS])
+def test_mappings_of_results_are_copied_and_pickled_as_plain_dicts(name: str) -> None:
+    mapping = mappings_of_results()[name]
+    recorder = _Recorder(pickle.dumps(mapping))
+    for loaded in (recorder.load(), copy.deepcopy(mapping)):
+        assert type(loaded) is dict
+        assert list(loaded) == list(mapping) != []
+        assert repr(plain(loaded)) == repr(plain(mapping))
+    assert {named.partition("._")[0] for named in recorder.named if named.startswith("exactk")} <= {
+        "exactk.Report", "exactk.State"
+    }  # fmt: skip
+    with pytest.raises(TypeError, match="does not support item assignment"):
+        mapping["other"] = 1
 
 
 def test_states_of_another_name_are_refused() -> None:

@@ -8,7 +8,6 @@ from dataclasses import replace
 from functools import cached_property
 from itertools import chain
 from os import PathLike
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, overload
 
 import numpy as np
@@ -36,6 +35,7 @@ from exactk._report.gate import Gate, check_claim
 from exactk._report.json_document import Document
 from exactk._report.kept_numbers import KeptUsers
 from exactk._report.matched_users import MatchedUsers, clusters_from_plain, hashes_of_users, matched_users
+from exactk._report.metric_mapping import ReadOnlyMapping
 from exactk._report.paired_plain import paired_from_plain
 from exactk._report.ranks import Ranks, rank_intervals
 from exactk._report.report import Report
@@ -159,7 +159,7 @@ class Comparison(Exports, Mapping[str, Mapping[str, float]]):
     @property
     def reports(self) -> Mapping[str, Report]:
         """The report of each system."""
-        return MappingProxyType(self._reports)
+        return ReadOnlyMapping(self._reports)
 
     @property
     def metrics(self) -> tuple[str, ...]:

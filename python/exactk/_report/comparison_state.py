@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from exactk._report.comparison_options import ComparisonOptions
+from exactk._report.metric_mapping import ReadOnlyMapping
 from exactk._report.paired_plain import paired_from_plain, paired_to_plain
 from exactk._report.state import State
 from exactk._report.validation import checked_fields, fail, plain_data
@@ -53,7 +53,7 @@ class ComparisonState(Mapping[str, State]):
 
     def __post_init__(self) -> None:
         """Freeze the mapping."""
-        object.__setattr__(self, "systems", MappingProxyType(dict(self.systems)))
+        object.__setattr__(self, "systems", ReadOnlyMapping(dict(self.systems)))
 
     def __getitem__(self, system: str) -> State:
         return self.systems[system]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, overload
 
 from exactk._inference.margins import Heterogeneity, heterogeneity
@@ -13,6 +12,7 @@ from exactk._report.difference import Compared, Difference, difference_row, verd
 from exactk._report.difference_lookup import lookup_error, names_of, text_index_error
 from exactk._report.difference_table import ComparisonMethod, caption_lines, difference_table, heterogeneity_lines
 from exactk._report.exports import DisplaysTables, checked_digits, return_or_write, rounded
+from exactk._report.metric_mapping import ReadOnlyMapping
 from exactk._report.tables import (
     DisplayTable,
     flat_dict,
@@ -147,7 +147,7 @@ class Differences(DisplaysTables, Sequence[Difference]):
     @property
     def heterogeneity(self) -> Mapping[tuple[str, str, str], float]:
         """The p-value of Welch's test by metric, system and baseline."""
-        return MappingProxyType({key: one.p for key, one in self._heterogeneity.items()})
+        return ReadOnlyMapping({key: one.p for key, one in self._heterogeneity.items()})
 
     def of(self, metric: str | None = None, system: str | None = None) -> Differences:
         """Return the rows of a metric, of a system, or of both, also those of groups.

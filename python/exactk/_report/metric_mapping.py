@@ -1,9 +1,9 @@
-"""Mappings from metric to value, statistic or count."""
+"""Read-only mappings, such as those from metric to value, statistic or count."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from exactk._plan.metric_strings import canonical_name
 from exactk._runtime.errors import ExactkError
@@ -12,10 +12,33 @@ if TYPE_CHECKING:
     from exactk._plan.conventions import Convention
     from exactk._report.sums import Label
 
+_K = TypeVar("_K")
 _T = TypeVar("_T")
 
 
-class GroupMapping(Mapping["Label", "MetricMapping[float]"]):
+class ReadOnlyMapping(Mapping[_K, _T], Generic[_K, _T]):
+    """A mapping that nobody can change; its copies and what is loaded from its pickles are plain dicts."""
+
+    def __init__(self, values: dict[_K, _T]) -> None:
+        self._values = values
+
+    def __getitem__(self, key: _K) -> _T:
+        return self._values[key]
+
+    def __iter__(self) -> Iterator[_K]:
+        return iter(self._values)
+
+    def __len__(self) -> int:
+        return len(self._values)
+
+    def __repr__(self) -> str:
+        return repr(dict(self))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return dict, (dict(self),)
+
+
+class GroupMapping(ReadOnlyMapping["Label", "MetricMapping[float]"]):
     """An immutable mapping from group to the mapping of its entries, which is made when it is read."""
 
     def __init__(
@@ -43,16 +66,13 @@ class GroupMapping(Mapping["Label", "MetricMapping[float]"]):
     def __len__(self) -> int:
         return len(self._rows)
 
-    def __repr__(self) -> str:
-        return repr(dict(self))
 
-
-class MetricMapping(Mapping[str, _T], Generic[_T]):
+class MetricMapping(ReadOnlyMapping[str, _T], Generic[_T]):
     """An immutable mapping keyed by metric as it was spelled, which finds entries by any other spelling too."""
 
     def __init__(self, spellings: Mapping[str, str], values: Sequence[_T], convention: Convention, absent: str) -> None:
         """Create the mapping; `spellings` are by canonical name, and none have an entry if there are no values."""
-        self._values = dict(zip(spellings.values(), values, strict=True)) if values else {}
+        super().__init__(dict(zip(spellings.values(), values, strict=True)) if values else {})
         self._spellings = spellings
         self._convention = convention
         self._absent = absent
@@ -71,14 +91,5 @@ class MetricMapping(Mapping[str, _T], Generic[_T]):
             raise KeyError(message)
         return self._values[spelling]
 
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._values)
-
-    def __len__(self) -> int:
-        return len(self._values)
-
     def _ipython_key_completions_(self) -> list[str]:
         return list(self)
-
-    def __repr__(self) -> str:
-        return repr(self._values)

@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property, partial
 from itertools import chain, islice
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, TypeVar, overload
 
 import numpy as np
@@ -447,7 +446,7 @@ class Report(Exports, Mapping[str, float]):
     @cached_property
     def by_item_group(self) -> Mapping[Label, MetricMapping[float]]:
         """What each metric of groups of items has of each group."""
-        from exactk._report.metric_mapping import MetricMapping
+        from exactk._report.metric_mapping import MetricMapping, ReadOnlyMapping
         from exactk._report.statistics import numbers_of_item_groups
 
         values = [value for value in self._plan if value.info.reads_groups]
@@ -456,7 +455,7 @@ class Report(Exports, Mapping[str, float]):
         labels = tallies[0].labels if tallies else ()
         spellings = {value.name: value.spelling for value in values}
         absent = "is no metric of groups of items"
-        return MappingProxyType(
+        return ReadOnlyMapping(
             {
                 label: MetricMapping(spellings, numbers, self.convention, absent)
                 for label, numbers in zip(labels, zip(*columns, strict=True), strict=True)
@@ -466,6 +465,8 @@ class Report(Exports, Mapping[str, float]):
     @cached_property
     def counts(self) -> Mapping[str, Any]:
         """Counts under the convention's own rules."""
+        from exactk._report.metric_mapping import ReadOnlyMapping
+
         evaluated = self._by_metric(self._evaluated)
         counts = self.state.counts
         by_metric: dict[str, Any] = {"evaluated": evaluated}
@@ -474,7 +475,7 @@ class Report(Exports, Mapping[str, float]):
         if counts.undefined is not None:
             by_metric["undefined"] = self._by_metric(counts.undefined)
         candidates = {} if counts.candidates is None else {"candidates": _summarize_candidates(counts.candidates)}
-        return MappingProxyType({"users": counts.users, **by_metric, **counts.scalars(), **candidates})
+        return ReadOnlyMapping({"users": counts.users, **by_metric, **counts.scalars(), **candidates})
 
     def __getitem__(self, metric: str) -> float:
         """Return the value of a metric, in any spelling."""
@@ -1020,6 +1021,8 @@ def _bound_text(min_grade: float | str | None) -> str:
 
 def _summarize_candidates(candidates: CandidateCounts) -> Mapping[str, float]:
     """Return the minimum, mean and maximum number of candidates per user; NaN without users."""
+    from exactk._report.metric_mapping import ReadOnlyMapping
+
     users, total, fewest, most = candidates
     statistics = (fewest, total / users, most) if users else (math.nan,) * 3
-    return MappingProxyType(dict(zip(("min", "mean", "max"), statistics, strict=True)))
+    return ReadOnlyMapping(dict(zip(("min", "mean", "max"), statistics, strict=True)))
