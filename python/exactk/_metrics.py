@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from functools import wraps
 from typing import TYPE_CHECKING, Any, Generic, SupportsIndex, TypeVar
 
 from exactk._engine.options import AgreementValueOptions, Options, ValueOptions
@@ -14,6 +15,7 @@ from exactk._plan.metrics import (
     agreement_metrics as metrics_of_lists,
     describe,
     evaluation_metrics,
+    lists_of,
     meant_by,
     metrics as registry,
     path_of,
@@ -51,6 +53,27 @@ class _Documentation:
         from exactk._metric_pages import documentation
 
         return documentation(metric._info)  # noqa: SLF001 - its own
+
+
+_Call = TypeVar("_Call", bound="Callable[..., float]")
+
+
+def _of_lists(call: _Call) -> _Call:
+    """Return the call of a metric, which says how to write one with settings if it is given these without lists."""
+
+    @wraps(call)
+    def checked(self: Metric | AgreementMetric, /, *lists: Any, **options: Any) -> float:  # noqa: ANN401 - as the call
+        names = lists_of(self._info)
+        if not lists and options and options.keys().isdisjoint(names.split(", ")):
+            settings = {name: value for name, value in options.items() if name != "k"}
+            metric = repr(self.with_(**settings)) + (f" @ {options['k']!r}" if "k" in options else "")
+            lists_text = names.replace(", ", " and ")
+            raise TypeError(
+                f"{self.name}() computes a value of {lists_text}, which are missing; did you mean {metric}?"
+            )
+        return call(self, *lists, **options)
+
+    return checked  # type: ignore[return-value]
 
 
 class _AskedMetric(MetricEntry):
@@ -178,6 +201,7 @@ class Metric(_AskedMetric):
     __module__ = "exactk.results"
     __slots__ = ()
 
+    @_of_lists
     @takes_options(ValueOptions)
     def __call__(
         self,
@@ -222,6 +246,7 @@ class AgreementMetric(_AskedMetric):
     __module__ = "exactk.results"
     __slots__ = ()
 
+    @_of_lists
     @takes_options(AgreementValueOptions, Metric.__call__)
     def __call__(
         self,

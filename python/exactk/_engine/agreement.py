@@ -31,8 +31,8 @@ from exactk._inputs.registry import classify
 from exactk._inputs.values_by_user import Groups, Weights
 from exactk._plan.conventions import as_convention, conventions, with_complete_hint
 from exactk._plan.fields import FIELDS, field_name
-from exactk._plan.metric_strings import plan, warn_of_unused_fields
-from exactk._plan.metrics import AGREEMENT_FIELDS
+from exactk._plan.metric_strings import error_of_all_values, plan, warn_of_unused_fields
+from exactk._plan.metrics import AGREEMENT_FIELDS, AGREEMENT_FIELDS_OF_VALUES
 from exactk._runtime.errors import ExactkError, input_error, type_error, warn
 from exactk._runtime.faults import Option, plural
 from exactk._runtime.progress import Progress
@@ -143,7 +143,6 @@ _FIXED: Mapping[str, Any] = {
 }
 """The fields that would tell the two lists apart, or take an item twice, and so are not the caller's."""
 
-_OF_VALUES = ("rbo_over", "undefined", "decimals")  # that may differ between values: both lists are ranked once
 _TIES = ("lowest_id", "highest_id", "input_order", "raise")
 
 
@@ -175,10 +174,8 @@ def _check_values(values: Sequence[Value], convention: Convention) -> None:
     rules = convention.rules("")
     for value in values:
         for name in FIELDS:
-            if name not in _OF_VALUES and value.rules[name] != rules[name]:
-                hint = Option("convention", {name: value.rules[name]}) if name in AGREEMENT_FIELDS else ""
-                expected = f"{value.metric} with changes of {', '.join(_OF_VALUES)} alone"
-                raise input_error("metrics", expected, f"{name}={value.rules[name]}", hint=hint)
+            if name not in AGREEMENT_FIELDS_OF_VALUES and value.rules[name] != rules[name]:
+                raise error_of_all_values(value.metric, name, value.rules[name])
 
 
 def _depths(values: Sequence[Value]) -> dict[str, int | None]:

@@ -12,6 +12,8 @@ from exactk import _core
 from exactk._plan.conventions import Convention, base_of, changes_from, conventions, override_name
 from exactk._plan.fields import FIELDS, field_name, number_of_text, within_spelling
 from exactk._plan.metrics import (
+    AGREEMENT_FIELDS,
+    AGREEMENT_FIELDS_OF_VALUES,
     CustomInfo,
     CustomMetric,
     MetricEntry,
@@ -23,7 +25,7 @@ from exactk._plan.metrics import (
     text_of,
 )
 from exactk._plan.values import PARTS_OF_MEANS, Plan, Value, as_plan
-from exactk._runtime.errors import ExactkError, input_error, type_error, warn
+from exactk._runtime.errors import ExactkError, InputError, input_error, type_error, warn
 from exactk._runtime.faults import Option, quote
 from exactk._runtime.names import did_you_mean, fold
 
@@ -430,10 +432,19 @@ def check_settings(info: MetricInfo, settings: Mapping[str, Any], given: Iterabl
     """
     ignored = ignored_fields(info, settings.get("list_users", "users"))
     for name in given:
+        if info.compares_lists and name in FIELDS and name not in AGREEMENT_FIELDS_OF_VALUES:
+            raise error_of_all_values(info.name, name, settings[name])
         if name == "average":
             check_average(info, settings[name], spelling)
         if name in ignored:
             _tell_ignored(name, settings[name], info.name, spelling)
+
+
+def error_of_all_values(metric: str, name: str, value: object) -> InputError:
+    """Return the error of a field that `exactk.agreement` reads for all values alike, or not at all."""
+    hint = Option("convention", {name: value}) if name in AGREEMENT_FIELDS else ""
+    expected = f"{metric} with changes of {', '.join(AGREEMENT_FIELDS_OF_VALUES)} alone"
+    return input_error("metrics", expected, f"{name}={value}", hint=hint)
 
 
 def _tell_ignored(name: str, value: object, metric: str, spelling: str) -> None:

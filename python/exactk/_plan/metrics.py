@@ -137,6 +137,9 @@ agreement_metrics = {name: info for name, info in metrics.items() if info.compar
 AGREEMENT_FIELDS = ("rbo_over", "undefined", "ties", "nan", "score_dtype", "negative_infinity", "decimals")
 """The fields that `exactk.agreement` reads: others would tell the two lists apart, or take an item twice."""
 
+AGREEMENT_FIELDS_OF_VALUES = ("rbo_over", "undefined", "decimals")
+"""Those that may differ between values: both lists are ranked once."""
+
 _OWN_FIELDS = frozenset(field for info in metrics.values() for field in info.own_fields)
 _GAIN_FIELDS = frozenset({"gain", "gain_table"})
 _TRUTH_FIELDS = frozenset({"empty_truth", "min_grade", "negative_grades"})
