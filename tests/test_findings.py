@@ -188,3 +188,41 @@ def test_warnings_come_after_success_in_the_order_of_the_table() -> None:
     assert [text[: len(start)] for text, start in zip(texts, starts, strict=True)] == starts
     with pytest.raises(exactk.InputError, match=r"^predictions: "):  # no warning before, which would be raised
         exactk.evaluate(frame, lists | {3: [8, 8]}, "ndcg@3", convention={"duplicate_items": "raise"})
+
+
+def of_updates(truth: Any, lists: Any, metrics: str) -> exactk.Report:
+    evaluator = exactk.Evaluator(metrics)
+    for row in zip(truth, lists, strict=True):
+        evaluator.update(*([one] for one in row))
+    return evaluator.compute()
+
+
+WAYS: dict[str, Any] = {
+    "at once": exactk.evaluate,
+    "keyed": lambda truth, lists, metrics: exactk.evaluate(
+        dict(enumerate(truth)), {user: row or [] for user, row in enumerate(lists)}, metrics
+    ),
+    "blocks": lambda truth, lists, metrics: exactk.evaluate(
+        None, zip([[row] for row in truth], [[row] for row in lists], strict=True), metrics
+    ),
+    "updates": of_updates,
+}
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("empty", [[], None])
+def test_lists_without_any_item_are_told_of(way: str, empty: Any) -> None:
+    evaluate = WAYS[way]
+    assert texts_of(lambda: evaluate([[1], [2]], [empty, []], "ndcg,list_fill@1")) == ["no list has an item"]
+    for quiet in (([[1], [2]], [empty, [2]], "ndcg"), ([[1], [2]], [empty, []], "list_fill@1,num_relevant")):
+        assert texts_of(lambda: evaluate(*quiet)) == []  # noqa: B023
+    (text,) = texts_of(lambda: evaluate([[], []], [empty, []], "ndcg"))
+    assert text.startswith("no user was evaluated")
+
+
+def test_predictions_without_users_are_not_said_to_be_empty_lists() -> None:
+    truth = {"ann": [1], "bob": [2]}
+    assert texts_of(lambda: exactk.evaluate(truth, {}, "ndcg")) == ["the predictions have no users"]
+    assert texts_of(lambda: exactk.evaluate(truth, dict.fromkeys(truth), "ndcg")) == ["the predictions have no users"]
+    systems: dict[str, Any] = {"a": {"ann": [], "bob": []}, "b": truth | {"bob": [3, 2]}}
+    assert texts_of(lambda: exactk.compare(truth, systems, "ndcg")) == ["system 'a': no list has an item"]

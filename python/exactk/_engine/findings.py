@@ -291,6 +291,7 @@ def has_counts_to_warn_of(report: Report) -> bool:
         state.weighted
         or plan.walks_lists
         or plan.of_collections
+        or not counts.longest_list
         or not all(map(_USERS, state.totals))
         or bool(counts.undefined or counts.rank_gaps or counts.relevant_excluded or counts.relevant_not_rankable)
     )

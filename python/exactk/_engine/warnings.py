@@ -351,6 +351,19 @@ def _describe_values_without_users(report: Report) -> str:
     return f"no user was evaluated for {', '.join(names)}: NaN{_reason_of_no_users(report)}" if names else ""
 
 
+def _describe_lists_without_items(evaluated: Evaluated) -> Text:
+    """Return a warning if users have relevant items and nobody's list has any, unless it is said that nothing matches."""
+
+    def describe(report: Report, _: SystemFindings) -> str:
+        counts = report.state.counts
+        judged = counts.users - counts.empty_truth - counts.missing_truth
+        readers = plan_of_state(report.state).readers_of_truth
+        is_warned_of = judged > 0 and not counts.longest_list and any(one.info.reads_predictions for one in readers)
+        return "no list has an item" if is_warned_of else ""
+
+    return () if _describe_unmatched(evaluated) else evaluated.texts(describe)
+
+
 def _describe_rank_gaps(evaluated: Evaluated) -> Text:
     if not any(report.state.counts.rank_gaps for report in evaluated.part.reports.values()):
         return ()
@@ -599,6 +612,7 @@ OF_INPUTS = (
 
 OF_COUNTS = (
     Kind("no users", ("no user was evaluated for a metric",), _each_report(_describe_values_without_users)),
+    Kind("no items", ("no list has an item",), _describe_lists_without_items),
     Kind(
         "empty lists", ("users without items in their lists count as 0",), _each_report(_describe_empty_lists_at_best)
     ),
