@@ -352,14 +352,15 @@ def _describe_values_without_users(report: Report) -> str:
 
 
 def _describe_lists_without_items(evaluated: Evaluated) -> Text:
-    """Return a warning if users have relevant items and nobody's list has any, unless it is said that nothing matches."""
+    """Return a warning if there are relevant items and no list has an item, unless another warning says why."""
 
-    def describe(report: Report, _: SystemFindings) -> str:
+    def describe(report: Report, found: SystemFindings) -> str:
         counts = report.state.counts
+        if counts.longest_list or (counts.relevant_not_rankable and not found.is_partial):
+            return ""
         judged = counts.users - counts.empty_truth - counts.missing_truth
         readers = plan_of_state(report.state).readers_of_truth
-        is_warned_of = judged > 0 and not counts.longest_list and any(one.info.reads_predictions for one in readers)
-        return "no list has an item" if is_warned_of else ""
+        return "no list has an item" if judged > 0 and any(one.info.reads_predictions for one in readers) else ""
 
     return () if _describe_unmatched(evaluated) else evaluated.texts(describe)
 
