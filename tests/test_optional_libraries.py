@@ -34,7 +34,7 @@ NEEDS: dict[str, list[tuple[str, str]]] = {
     "pyspark": [("exactk.spark", "__import__('exactk.spark').spark.evaluate(TRUTH, SCORES)")],
     "ray": [("exactk.ray", "__import__('exactk.ray').ray.evaluate(TRUTH, SCORES)")],
     "rich": [("progress=True", "exactk.evaluate(TRUTH, SCORES, 'P@1', progress=True)")],
-    "scipy": [("a sparse matrix", "exactk.read('matrix.npz', 'truth')")],
+    "scipy": [("a sparse matrix", "exactk.read('matrix.npz', 'truth')"), ("to_html()", "report.to_html()")],
     "sklearn": [
         ("make_scorer()", "__import__('exactk.compat.sklearn').compat.sklearn.make_scorer(max)"),
         ("get_scorer()", "__import__('exactk.compat.sklearn').compat.sklearn.get_scorer('top_k_accuracy')"),
@@ -80,7 +80,7 @@ def test_f80_without_a_library_a_feature_says_which_extra_to_install(tmp_path: P
     process = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)  # noqa: S603 - our own
     assert (process.returncode, process.stderr) == (0, "")
     assert process.stdout.splitlines() == [
-        f"{purpose} needs {library}: pip install 'exactk[{optional.EXTRAS[library]}]'"
+        f"{purpose} needs {library}: pip install 'exactk[{'report' if purpose == 'to_html()' else optional.EXTRAS[library]}]'"
         for library, purposes in NEEDS.items()
         for purpose, _ in purposes
     ]

@@ -45,7 +45,7 @@ def add_report(commands: Commands) -> None:
         run_report,
         "write an HTML page on one system, or on several and their differences",
         "exactk report qrels.txt bm25=bm25.run als='als/*.parquet' --baseline bm25 -o report.html",
-        f"Needs jinja2, and SciPy for differences. {FORMATS}{GATE_CODES}",
+        f"Needs jinja2 and SciPy. {FORMATS}{GATE_CODES}",
     )
     add_truth(parser)
     parser.add_argument(
@@ -81,7 +81,8 @@ def add_report(commands: Commands) -> None:
 
 
 def run_report(arguments: argparse.Namespace) -> int:
-    optional.require("jinja2", "exactk report")
+    for library in ("jinja2", "scipy"):
+        optional.require(library, "exactk report", "report")
     systems = find_systems(arguments.systems)
     if len(systems) == 1:
         _check_one_system(arguments)

@@ -115,7 +115,7 @@ class Source:
             return None, "this is the report of one system; exactk.compare tests the differences of several"
         try:
             return self.comparison.differences, ""
-        except (ExactkError, ImportError) as error:
+        except ExactkError as error:
             return None, str(error)
 
     @property

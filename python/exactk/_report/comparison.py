@@ -738,7 +738,7 @@ class Comparison(Exports, Mapping[str, Mapping[str, float]]):
 
         The page is one file without scripts, which loads nothing. It says which system is better, by how much and for
         whom, how the numbers were computed, and contains them as JSON. Where data are missing, a line says what to write:
-        ``per_user=True``, ``groups=``, several cutoffs. Needs jinja2: ``pip install 'exactk[report]'``.
+        ``per_user=True``, ``groups=``, several cutoffs. Needs jinja2 and SciPy: ``pip install 'exactk[report]'``.
 
         Parameters
         ----------
@@ -764,7 +764,7 @@ class Comparison(Exports, Mapping[str, Mapping[str, float]]):
         InputError, InputTypeError
             If an argument is invalid, or the users or hits of `lists` are not those of the comparison.
         ImportError
-            If jinja2 is not installed.
+            If jinja2 or SciPy is not installed.
 
         Examples
         --------

@@ -416,6 +416,10 @@ class Plotter(Protocol):
 
 def html_page(result: Exports, request: PageRequest) -> str:
     """Return the HTML page of a report or comparison."""
+    from exactk._runtime import optional
+
+    for library in ("jinja2", "scipy"):
+        optional.require(library, "to_html()", "report")
     make: PageMaker = import_module("exactk._html").html_page
     return make(result, request)
 

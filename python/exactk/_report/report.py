@@ -151,6 +151,8 @@ class Report(Exports, Mapping[str, float]):
     def __init__(
         self, state: State, users: Snapshot | NDArray[Any] | None = None, user_table: UserTable | None = None
     ) -> None:
+        if not isinstance(state, State):
+            raise TypeError("a Report is what exactk.evaluate returns, and Report.from_dict reads")
         if user_table is not None:
             user_table = user_table.with_labels(tuple(state.groups or ()))
         for name, value in {"state": state, "_users": users, "_user_table": user_table}.items():
@@ -656,7 +658,7 @@ class Report(Exports, Mapping[str, float]):
 
         The page is one file without scripts, which loads nothing and names no user. It has the values with intervals, curves
         over cutoffs, groups, counts, how the numbers were computed, and the numbers as JSON. Where data are missing, a line
-        says what to write. Needs jinja2: ``pip install 'exactk[report]'``.
+        says what to write. Needs jinja2 and SciPy: ``pip install 'exactk[report]'``.
 
         Parameters
         ----------
@@ -675,7 +677,7 @@ class Report(Exports, Mapping[str, float]):
         InputError, InputTypeError
             If an argument is invalid, or the users or hits of `lists` are not those of the report.
         ImportError
-            If jinja2 is not installed.
+            If jinja2 or SciPy is not installed.
 
         See Also
         --------

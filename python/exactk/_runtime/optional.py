@@ -47,15 +47,15 @@ def has(library: str) -> bool:
     return find_spec(library) is not None
 
 
-def require(library: str, purpose: str) -> None:
-    """Raise if a library is missing, naming the feature that needs it and the extra that installs it."""
+def require(library: str, purpose: str, extra: str = "") -> None:
+    """Raise if a library is missing, naming the feature that needs it and the extra that installs it, perhaps with others."""
     if not has(library):
-        raise ImportError(describe_missing(library, purpose))
+        raise ImportError(describe_missing(library, purpose, extra))
 
 
-def describe_missing(library: str, purpose: str) -> str:
+def describe_missing(library: str, purpose: str, extra: str = "") -> str:
     """Return what needs a library that is missing, and how to install it: one sentence for all libraries."""
-    return f"{purpose} needs {library}: pip install 'exactk[{EXTRAS[library]}]'"
+    return f"{purpose} needs {library}: pip install 'exactk[{extra or EXTRAS[library]}]'"
 
 
 def _imported(library: str) -> Any:  # noqa: ANN401 - a module
