@@ -456,7 +456,7 @@ def test_f83_ranks_in_place_of_scores(container: str) -> None:
     assert value == AS_SCORES
     (match,) = [found for text in texts if (found := LINES.search(text))]
     for line, result in zip(match.groups(), (AS_RANKS, AS_SCORES), strict=True):
-        if line not in {"the negative of each", "half of each"}:
+        if line not in {"the negative of each", "scores / 2"}:
             assert evaluated("mrr", **pasted(line, truth=truth, predictions=make())) == (result, [])
     assert ("the negative" in match[1]) == (container in {"Series of mappings", "Series by user and item", "sparse"})
 
@@ -477,11 +477,9 @@ WITHOUT_LINE: dict[str, Callable[[Path], Any]] = {
 @pytest.mark.parametrize("container", WITHOUT_LINE)
 def test_f83_ranks_in_files_and_batches(container: str, tmp_path: Path) -> None:
     _, texts = evaluated("mrr", truth=TRUTH, predictions=WITHOUT_LINE[container](tmp_path))
-    assert (
-        [text for text in texts if "; the negative of each if they are ranks, half of each if" in text] == texts != []
-    )
+    assert [text for text in texts if "; the negative of each if they are ranks, scores / 2 if" in text] == texts != []
     frame = pd.DataFrame({"user": ["q"], "items": [list("abc")], "scores": [[1, 2, 3]]})
-    assert evaluated("mrr", truth={"q": ["a"]}, predictions=frame)[1][0].endswith("half of each if they are scores")
+    assert evaluated("mrr", truth={"q": ["a"]}, predictions=frame)[1][0].endswith("scores / 2 if they are scores")
 
 
 def ways(truth: dict[str, Any], predictions: dict[str, Any]) -> Iterable[Callable[[], Any]]:

@@ -140,7 +140,7 @@ def lines_of_ranks(predictions: ClassifiedValue, columns: ColumnNames) -> Text:
     """Return how to write scores that may be ranks: as ranks, and as scores that cannot be ranks."""
     value, container = predictions
     ranks: Text = ("the negative of each",)
-    scores = "half of each"
+    scores = "scores / 2"
     if container in {MAPPING, LIST}:
         order = "sorted(dict(items), key=dict(items).get{})"
         ranks = (each_row(_LIKE[container], "predictions", order.format("")),)
