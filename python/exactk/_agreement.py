@@ -59,6 +59,10 @@ def agreement(
         A mapping changes fields: ``rbo_over``, ``undefined`` (the value of 0/0, by default ``"skip"``; as in any other
         convention if `convention` is one), ``ties``, ``nan``, ``score_dtype``, ``negative_infinity`` and ``decimals``.
         The other fields do not apply.
+    user, item, score, rank : str, optional
+        Column names in data frames and files, for all arguments alike; `user` may name several columns, which together identify
+        a user. Usual names are detected: user_id, query_id, ...; item_id, doc_id, ...; score, prediction, ...; rank. If frames
+        differ in their column names, convert each with `exactk.as_predictions`.
 
     Returns
     -------
@@ -103,5 +107,8 @@ def agreement(
     kendall_tau@3  0.0000  1.0000          2        1
     convention standard with users='both', undefined='skip'; 3 users
     """
-    engine, options_of_all = ListEngine(core_engine, core_ranker), with_defaults(options, agreement, AgreementOptions)
+    engine, options_of_all = (
+        ListEngine(core_engine, core_ranker),
+        with_defaults(options, agreement, AgreementOptions, metrics),
+    )
     return evaluate_agreement(engine, one, other, metrics, **options_of_all)

@@ -78,7 +78,8 @@ def judge(
     Warns
     -----
     EvaluationWarning
-        As `exactk.evaluate` does.
+        As `exactk.evaluate` does of the inputs; not of what matters to values alone, such as lists shorter than `k`, users
+        without relevant items, and fields of the convention that have no effect.
 
     Examples
     --------

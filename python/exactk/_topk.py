@@ -65,6 +65,10 @@ def topk(
     score_dtype : {"native", "float32"}
         The type in which scores are compared. ``"float32"`` rounds them, as trec_eval 9 does, which makes more ties; the
         scores of the result are the rounded ones.
+    user, item, score : str, optional
+        Column names in data frames and files, for all arguments alike; `user` may name several columns, which together identify
+        a user. Usual names are detected: user_id, query_id, ...; item_id, doc_id, ...; score, prediction, ... If frames differ
+        in their column names, convert each with `exactk.as_predictions` or `exactk.as_exclusions`.
 
     Returns
     -------

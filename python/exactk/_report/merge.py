@@ -57,6 +57,8 @@ def merge(
         users. The message says what differs.
     InputError
         If there is no part.
+    InputTypeError
+        If the parts are no sequence, or not all of them reports and states, or comparisons and their states.
 
     Examples
     --------
