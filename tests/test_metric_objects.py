@@ -70,6 +70,50 @@ def test_a_call_with_settings_alone_says_how_to_write_them(name: str, settings: 
         ALL[name](LISTS, k=2)
 
 
+def test_a_metric_is_in_its_registry() -> None:
+    metrics: Any = exactk.metrics
+    asked = metrics.fbeta.with_(beta=2)
+    assert metrics.ndcg in metrics
+    assert asked in metrics
+    assert metrics[asked] is metrics.fbeta
+    assert metrics.ndcg not in exactk.agreement_metrics
+    assert metrics.get(exactk.agreement_metrics.rbo) is None
+
+
+@pytest.mark.parametrize(
+    ("wrong", "error", "text"),
+    [
+        ("exactk.metrics.ndcg.with_(2)", TypeError, "Metric.with_() takes 1 positional"),
+        ("exactk.results.Metric('ndcg')", TypeError, "metrics are not made, but found by name: exactk.metrics.ndcg"),
+        ("exactk.results.AgreementMetric()", TypeError, "metrics are not made, but found by name"),
+        ("exactk.Report('x')", TypeError, "a Report is what exactk.evaluate returns"),
+        ("exactk.conventions.recbole", AttributeError, "attribute 'recbole'; conventions['recbole'] is the convention"),
+        ("exactk.conventions.RecBole", AttributeError, "attribute 'RecBole'; conventions['recbole'] is the convention"),
+        ("exactk.conventions.none_of_them", AttributeError, "'Registry' object has no attribute 'none_of_them'"),
+    ],
+)
+def test_what_newcomers_try_with_objects_is_answered_in_public_words(wrong: str, error: Any, text: str) -> None:
+    with pytest.raises(error, match=f"^.*{re.escape(text)}") as caught:
+        eval(wrong, {"exactk": exactk})  # noqa: S307 - our own
+    assert "_AskedMetric" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("metrics", "shown"),
+    [("map", "map"), ("hit_rate", "hit_rate"), ("map@5", "ndcg"), (["map"], "ndcg")],
+)
+def test_a_cutoff_is_put_to_the_metric_that_was_given(metrics: Any, shown: str) -> None:
+    systems: dict[str, Any] = {"a": LISTS}
+    calls: list[Callable[..., Any]] = [
+        lambda **k: exactk.evaluate(TRUTH, LISTS, metrics, **k),
+        lambda **k: exactk.compare(TRUTH, systems, metrics, **k),
+        lambda **k: exactk.reference.evaluate(TRUTH, LISTS, metrics, **k),
+    ]
+    for call in calls:
+        with pytest.raises(TypeError, match=f"; metrics='{shown}@10' has the cutoff$"):
+            call(k=10)
+
+
 def test_the_spelling_that_was_asked_for_stays() -> None:
     metrics = exactk.metrics
     assert (metrics.map @ 10, metrics.mrr @ 3, metrics["MAP-cut"] @ 1) == ("map@10", "mrr@3", "MAP-cut@1")

@@ -181,6 +181,19 @@ def test_what_an_option_is_stands_in_the_docstring_of_evaluate_alone() -> None:
     assert 'The key ``"ndcg.gain"`` changes a field for one metric.\n    It decides what is relevant' in lists
 
 
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("topk", "rank; grade"),
+        ("agreement", "grade"),
+        ("judge", "As `exactk.evaluate` does.\n"),
+        ("ndcg_at_k", "if no metric reads the truth"),
+    ],
+)
+def test_a_docstring_says_nothing_that_the_function_lacks(name: str, text: str) -> None:
+    assert text not in (inspect.getdoc(getattr(exactk, name)) or "")
+
+
 def test_an_update_is_not_said_to_take_an_iterator() -> None:
     text = inspect.getdoc(exactk.Evaluator.update) or ""
     assert "but for an iterator of blocks" in text
@@ -212,7 +225,13 @@ def test_the_reference_has_the_options_of_the_core() -> None:
 FOREIGN: list[tuple[str, Any, str, str]] = [
     ("k", 10, "metrics", "metrics='ndcg@10' has the cutoff"),
     ("cutoff", 10, "k", "did you mean 'k'?"),
-    ("train", 1, "exclude", "did you mean 'exclude'?"),
+    (
+        "train",
+        1,
+        "items",
+        "did you mean exclude=train, whose items leave the lists, or items=exactk.Items(train=train)?",
+    ),
+    ("seen", 1, "exclude", "did you mean 'exclude'?"),
     ("by", 1, "groups", "did you mean 'groups'?"),
     ("catalog", 1, "items", "items=exactk.Items(catalogue) has it"),
     ("correction", 1, "adjust", "did you mean 'adjust'?"),
@@ -335,6 +354,7 @@ def test_a_metric_function_takes_users_with_keys_and_refuses_systems() -> None:
     truth = {"ann": [1, 4], "bob": [2]}
     assert exactk.recall_at_k(truth, {"ann": [4], "bob": [2]}, 1) == 0.75
     assert exactk.recall_at_k(truth, {"ann": {4: 0.5, 1: 0.25}, "bob": {3: 0.5}}, 1) == 0.25
-    assert exactk.recall_at_k(truth, {"ann": [], "bob": []}, 1) == 0.0
+    with pytest.warns(exactk.EvaluationWarning, match="^no list has an item$"):
+        assert exactk.recall_at_k(truth, {"ann": [], "bob": []}, 1) == 0.0
     with pytest.raises(exactk.InputTypeError, match=r"; exactk.compare\(truth, predictions, 'recall@1'\) takes"):
         exactk.recall_at_k([[1]], {"a": [[1]], "b": [[4]]}, 1)

@@ -441,10 +441,11 @@ def test_f97_what_is_no_metric_is_answered_with_one(metric: Any, hint: str) -> N
 @pytest.mark.parametrize(
     ("option", "hint"),
     [
-        ({"k": 10}, "metrics='ndcg@10' has the cutoff"),
-        ({"cutoffs": [5, 10]}, "metrics='ndcg@[5, 10]' has the cutoff"),
+        ({"k": 10}, "metrics='mrr@10' has the cutoff"),
+        ({"cutoffs": [5, 10]}, "metrics='mrr@[5, 10]' has the cutoff"),
         ({"relevance_threshold": 4}, "convention={'min_grade': 4}"),
         ({"ties": "expected"}, "convention={'ties': 'expected'}"),
+        ({"train": 4}, "did you mean exclude=train, whose items leave the lists, or items=exactk.Items(train=train)?"),
         ({"n_jobs": 4}, "did you mean 'num_threads'?"),
         ({"per_users": True}, "did you mean 'per_user'?"),
         ({"metric": "mrr"}, "did you mean 'metrics'?"),

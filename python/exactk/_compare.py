@@ -242,7 +242,9 @@ def compare(
         "seed": seed,
     }
     with FilesOfSystems():
-        return compare_systems(CORE, truth, systems, metrics, {**how, **with_defaults(options, compare)})
+        return compare_systems(
+            CORE, truth, systems, metrics, {**how, **with_defaults(options, compare, metrics=metrics)}
+        )
 
 
 CORE = Engines(core_engine, core_paired_engine)

@@ -74,8 +74,8 @@ def evaluate(
         - ids and distances: the results of a nearest-neighbor search, such as faiss's;
         - string or path: a file, as `exactk.read` reads it, here and in the other arguments.
 
-        See `exactk.as_truth`. None if `predictions` is an iterator, or if no metric reads the truth, such as ``list_fill``
-        and ``user_coverage``: the users are then those of the predictions.
+        See `exactk.as_truth`. None if `predictions` is an iterator, or for metrics that do not read the truth, which are
+        ``list_fill``, ``user_coverage`` and others of the lists alone: the users are then those of the predictions.
     predictions : Rankings, Scores, SparseScores, Embeddings, Batches, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, path, or iterator
         What to evaluate:
 
@@ -204,7 +204,7 @@ def evaluate(
     0.5
     """
     if unknown:
-        check_names(unknown, evaluate)
+        check_names(unknown, evaluate, metrics=metrics)
     options = (exclude, candidates, items, base_predictions, weights, groups, user, item, score, rank, grade)
     if per_user is progress is False and not any(option is not None for option in options):
         report = evaluate_shortly(truth, predictions, metrics, convention, num_threads)
@@ -283,6 +283,7 @@ _OF_OTHERS = (
     ),
     ("num_threads", "did you mean 'num_threads'?", "threads n_threads nthreads n_jobs workers"),
     ("threads", "did you mean 'threads'?", "num_threads n_threads nthreads n_jobs workers"),
+    ("items", "did you mean exclude=train, whose items leave the lists, or items=exactk.Items(train=train)?", "train"),
     ("exclude", "did you mean 'exclude'?", "train seen exclude_seen filter_already_liked_items"),
     ("groups", "did you mean 'groups'?", "by group_by"),
     ("items", "items=exactk.Items(catalogue) has it", "catalog catalogue"),
@@ -302,11 +303,13 @@ _OTHER_FUNCTIONS = {
 }
 
 
-def _way_on(name: str, value: object, function: str, takes: Collection[str]) -> str:
+def _way_on(name: str, value: object, function: str, takes: Collection[str], metrics: object) -> str:
     """Return what to write instead of an option that a function does not take."""
+    is_name = isinstance(metrics, str) and metrics.replace("_", "").replace("-", "").isalnum()
+    metric = metrics if is_name else "overlap" if "one" in takes else "ndcg"
     for option, hint, names in _OF_OTHERS:
         if option in takes and name in names.split():
-            return hint.format(metric="overlap" if "one" in takes else "ndcg", value=value)
+            return hint.format(metric=metric, value=value)
     if name in FIELDS and "convention" in takes:
         return f"convention={{{name!r}: {value!r}}}"
     for other, kind in _OTHER_FUNCTIONS.items():
@@ -315,20 +318,24 @@ def _way_on(name: str, value: object, function: str, takes: Collection[str]) -> 
     return did_you_mean(name, takes)
 
 
-def check_names(options: Mapping[str, Any], function: Callable[..., object], name: str = "") -> None:
-    """Raise TypeError, as Python would for the function, for an option that it does not take."""
+def check_names(
+    options: Mapping[str, Any], function: Callable[..., object], name: str = "", metrics: object = None
+) -> None:
+    """Raise TypeError, as Python would for the function, for an option that it does not take; of these metrics, if it has some."""
     takes = signature(function).parameters if options else {}
     for option in options:
         if option not in takes:
             shown = name or function.__qualname__
-            hint = _way_on(option, options[option], shown, takes)
+            hint = _way_on(option, options[option], shown, takes, metrics)
             message = f"{shown}() got an unexpected keyword argument {option!r}"
             raise TypeError(f"{message}; {hint}" if hint else message)
 
 
-def with_defaults(options: Mapping[str, Any], function: Callable[..., object], kind: type = Options) -> dict[str, Any]:
+def with_defaults(
+    options: Mapping[str, Any], function: Callable[..., object], kind: type = Options, metrics: object = None
+) -> dict[str, Any]:
     """Return all options of a kind, as the function has them by default; raise TypeError if it does not take one."""
-    check_names(options, function)
+    check_names(options, function, metrics=metrics)
     return {**_defaults(function, kind), **options}
 
 

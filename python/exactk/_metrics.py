@@ -121,6 +121,8 @@ class _AskedMetric(MetricEntry):
         check_settings(self._info, all_settings, checked, str(metric))
         return metric
 
+    with_.__qualname__ = "Metric.with_"  # as Python's errors name it
+
     def _value_string(self, k: int | None, options: Mapping[str, object], function: str) -> str:
         """Return the string of the one value at a cutoff, whose options do not ask for more."""
         text = self._at("" if k is None else f"@{checked_cutoff(k)}")
@@ -281,9 +283,14 @@ class _Metrics(Registry[_M], Generic[_M]):
         aliases = {alias: name for name, info in infos.items() for alias in info.aliases}
         super().__init__({name: make(info) for name, info in infos.items()}, describe, "metric", aliases)
 
+    def name_of(self, spelling: object) -> str | None:
+        """Return the name that is meant, by a string or a metric, if there is one."""
+        return super().name_of(spelling.name if isinstance(spelling, MetricEntry) else spelling)
+
     def __getitem__(self, spelling: str) -> _M:
         metric = super().__getitem__(spelling)
-        return metric if fold(spelling) == fold(metric.name) else self._make(metric._info, spelling)  # noqa: SLF001 - its own
+        name = getattr(spelling, "name", spelling)  # of a metric
+        return metric if fold(name) == fold(metric.name) else self._make(metric._info, name)  # noqa: SLF001 - its own
 
     def hint(self, spelling: str) -> str:
         """Return what to write for a name that is none of these."""

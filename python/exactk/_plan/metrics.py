@@ -28,8 +28,10 @@ class MetricEntry:
     __slots__ = ("_info", "_settings", "_spelling")
 
     def __init__(
-        self, info: MetricInfo, spelling: str = "", settings: Mapping[str, Any] = MappingProxyType({})
+        self, info: MetricInfo | None = None, spelling: str = "", settings: Mapping[str, Any] = MappingProxyType({})
     ) -> None:
+        if not isinstance(info, _core.MetricInfo):
+            raise TypeError("metrics are not made, but found by name: exactk.metrics.ndcg or exactk.metrics['ndcg']")
         self._info, self._spelling, self._settings = info, spelling or info.name, dict(settings)
 
     @property

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from types import MappingProxyType
-from typing import Generic, TypeVar
+from typing import TYPE_CHECKING, Generic, TypeVar
 
 from exactk._runtime.faults import plural
 
@@ -77,6 +77,15 @@ class Registry(Mapping[str, _T], Generic[_T]):
 
     def __len__(self) -> int:
         return len(self._entries)
+
+    if not TYPE_CHECKING:  # which would take any attribute for one
+
+        def __getattr__(self, name: str) -> object:
+            """Raise AttributeError, with how to write an entry."""
+            entry = None if name.startswith("_") else self.name_of(name)
+            hint = "" if entry is None else f"; {self._kind}s[{entry!r}] is the {self._kind}"
+            message = f"{type(self).__name__!r} object has no attribute {name!r}{hint}"
+            raise AttributeError(message, name=name, obj=self)
 
     def __dir__(self) -> list[str]:
         """Return the names of a mapping's methods."""

@@ -58,7 +58,7 @@ def evaluate(
     >>> exactk.reference.evaluate([[1, 4], [21]], [[1, 2, 4], [2, 3]], ["recall@3"])["recall@3"]
     0.5
     """
-    arguments = with_defaults(options, core_evaluate)
+    arguments = with_defaults(options, core_evaluate, metrics=metrics)
     return evaluate_with_engine(reference_engine, ONE_SYSTEM, truth, predictions, metrics, **arguments).report
 
 
@@ -76,7 +76,7 @@ def compare(
     >>> exactk.reference.compare([[1], [2]], {"a": [[1], [3]], "b": [[3], [3]]}, "P@1")["P@1"]
     {'a': 0.5, 'b': 0.0}
     """
-    arguments = with_defaults(options, core_compare, CompareOptions)
+    arguments = with_defaults(options, core_compare, CompareOptions, metrics)
     return compare_systems(Engines(reference_engine, reference_paired_engine), truth, systems, metrics, arguments)
 
 
@@ -94,7 +94,7 @@ def agreement(
     >>> exactk.reference.agreement([[1, 2]], [[2, 3]], "overlap@2")["overlap@2"]
     0.5
     """
-    arguments = with_defaults(options, core_agreement, AgreementOptions)
+    arguments = with_defaults(options, core_agreement, AgreementOptions, metrics)
     return evaluate_agreement(ListEngine(reference_engine, reference_ranker), one, other, metrics, **arguments)
 
 
