@@ -134,6 +134,7 @@ def test_f02_broadcast_views() -> None:
     assert evaluate_default(predictions=same) == evaluate_default(predictions=same.copy())
 
 
+@pytest.mark.filterwarnings("ignore:no list has an item")
 @settings(max_examples=examples(300))
 @given(
     rows=st.lists(st.lists(st.integers(0, 9), unique=True, max_size=5), min_size=1, max_size=5),
@@ -447,6 +448,7 @@ def test_f17_nobody_to_evaluate(truth: Any, reason: str) -> None:
     assert report.counts["evaluated"]["precision@2"] == 0
 
 
+@pytest.mark.filterwarnings("ignore:no list has an item")
 def test_f17_lists_without_items() -> None:
     empty = np.zeros((2, 0), np.int32)
     assert evaluate_default(predictions=empty, metrics="P@3")["P@3"] == 0

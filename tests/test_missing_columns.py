@@ -137,6 +137,7 @@ def test_f84_integers_in_the_shape_of_the_truth_are_scores_or_ids(form: str, dty
     )
 
 
+@pytest.mark.filterwarnings("ignore:no list has an item")
 @given(st.data(), st.sampled_from(sorted(FORMS)))
 def test_f84_rankings_of_all_columns_are_ids(data: st.DataObject, form: str) -> None:
     """Scores would hardly be distinct column numbers in every row."""

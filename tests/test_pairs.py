@@ -204,6 +204,7 @@ def test_f76_what_is_no_list_says_so() -> None:
         values_of([[1]], (row for row in [[1]]))
 
 
+@pytest.mark.filterwarnings("ignore:no list has an item")
 @pytest.mark.parametrize("item", ["film", b"bytes", 7, np.int64(7)])
 def test_f76_one_item_for_each_user(item: Any) -> None:
     one, lists = {"ann": None, "bob": item}, {"ann": None, "bob": [item]}

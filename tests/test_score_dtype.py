@@ -51,6 +51,7 @@ def test_scores_that_differ_by_less_are_tied(kind: Any, evaluate: Any, values: A
     assert np.array_equal(values, original)
 
 
+@pytest.mark.filterwarnings("ignore:no list has an item")
 @pytest.mark.parametrize("kind", KINDS, ids=["matrix", "sparse scores"])
 @pytest.mark.parametrize(
     ("least", "recommended"), [(0.7, 2), (0.7 + 1e-7, 1), (0.7 + 1e-12, 2), (1e300, 0), (-1e300, 3)]

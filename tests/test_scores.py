@@ -192,6 +192,7 @@ def test_items_that_are_excluded_are_not_ranked() -> None:
     assert report.counts["relevant_not_rankable"] == 0
 
 
+@pytest.mark.filterwarnings("ignore:no list has an item")
 @pytest.mark.parametrize(
     ("min_score", "lengths"),
     [(None, [5, 5]), (-math.inf, [5, 5]), (0, [5, 5]), (0.1, [4, 5]), (0.5, [3, 2]), (0.9, [2, 0]), (math.inf, [0, 0])],

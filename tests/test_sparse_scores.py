@@ -265,6 +265,7 @@ def test_candidates_are_counted_without_the_excluded_and_before_the_least_score(
         assert "candidates" not in evaluator([[1]], [[1]], "P@1").counts
 
 
+@pytest.mark.filterwarnings("ignore:no list has an item")
 def test_of_nobody_there_are_no_candidates_to_count() -> None:
     nobody = exactk.SparseScores([0, 0], [], [], present=[False])
     report = exactk.evaluate([[1]], nobody, "P@1")  # no warning: nobody said what may be ranked
