@@ -100,6 +100,7 @@ def rows_of_ids(model: exactk.Embeddings, size: int) -> st.SearchStrategy[list[l
     return st.lists(rows, min_size=len(model), max_size=len(model))
 
 
+@pytest.mark.filterwarnings("ignore:.*no item of exclude:exactk.EvaluationWarning")
 @settings(max_examples=examples(150))
 @given(data=st.data(), k=st.sampled_from([1, 2, 5, 10, 40]), threads=st.integers(1, 3))
 def test_the_best_items_are_those_of_the_reference(data: st.DataObject, k: int, threads: int) -> None:
