@@ -358,9 +358,9 @@ def _describe_lists_without_items(evaluated: Evaluated) -> Text:
         counts = report.state.counts
         if counts.longest_list or (counts.relevant_not_rankable and not found.is_partial):
             return ""
-        judged = counts.users - counts.empty_truth - counts.missing_truth
+        judged = counts.users - counts.empty_truth - counts.missing_truth  # of one, the list may well be empty
         infos = [value.info for value in plan_of_state(report.state).readers_of_truth]
-        is_warned_of = judged > 0 and any(info.reads_predictions and not info.of_collection for info in infos)
+        is_warned_of = judged > 1 and any(info.reads_predictions and not info.of_collection for info in infos)
         return "no list has an item" if is_warned_of else ""
 
     return () if _describe_unmatched(evaluated) else evaluated.texts(describe)
