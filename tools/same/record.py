@@ -102,7 +102,7 @@ def lines_of(value: Any) -> Lines:  # noqa: C901 - one branch a kind
     elif name in PUBLIC and module == "exactk":
         yield from _object_lines(value, PUBLIC[name].split())
     elif isinstance(value, Mapping):
-        yield f"{name} of {len(value)}"
+        yield f"{name if isinstance(value, dict) else 'mapping'} of {len(value)}"  # read-only ones have private classes
         yield from _named_lines(value.items())
     elif hasattr(value, "_fields"):
         yield name
