@@ -135,7 +135,7 @@ class Evaluation(NamedTuple):
         restricted = self._restrict_lists(inputs)
         problem = self._problem(
             restricted.inputs,
-            as_plan(self.values).distinct_parts,
+            self.values.distinct_parts,
             groups=codes,
             group_count=1 if labels is None else max(1, len(labels)),
             per_user=self.per_user,

@@ -89,8 +89,11 @@ def _inputs_of(truth: object, predictions: object, num_threads: int) -> _ShortIn
 def _warn_of_report(values: Plan, problem: Problem, short: _ShortInputs, report: Report) -> None:
     inputs, matched = short.inputs, short.matched
     has_hit = not has_no_hit(report)
-    are_plain_lists = isinstance(problem.predictions, Rankings) and not has_counts_to_warn_of(report)
-    are_plain_lists = are_plain_lists and not find_readings(inputs, values.strictest_grade).users
+    are_plain_lists = (
+        isinstance(problem.predictions, Rankings)
+        and not has_counts_to_warn_of(report)
+        and not find_readings(inputs, values.strictest_grade).users
+    )
     if are_plain_lists and has_hit:
         _warn_of_short_lists(values, report)
         return

@@ -1,4 +1,8 @@
-"""The t intervals of differences and of relative differences, the intervals of means, and bounds of means whose range is known."""
+"""The t intervals of differences and of relative differences, the intervals of means, and bounds of means whose range is known.
+
+Bounds are those of values on the unit scale, (x - low) / (high - low) of their range; they stay in it and never have no
+width.
+"""
 
 from __future__ import annotations
 

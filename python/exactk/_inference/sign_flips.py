@@ -8,6 +8,8 @@ patterns if at most 20 units differ, else of m random ones together with the obs
 Sums are exact: numbers are integers, multiples of :math:`2^{-40}` of the largest. Each errs by at most half a unit, so
 sums over k users who differ that are equal in truth are within 2k units; such sums count as equal.
 
+The signed-rank test of Wilcoxon, on rounded differences, stands here too.
+
 References
 ----------
 .. [1] Phipson and Smyth, "Permutation p-values should never be zero", 2010.
@@ -70,7 +72,6 @@ def wilcoxon_test(
 MOST_ENUMERATED = 20
 """Units that differ, of which all patterns of signs are tried."""
 
-_FIRST_USERS = 4096  # enough to see that many users differ, by several sizes
 _SUMS_AT_A_TIME = 1 << 21
 _BLOCK = 1024  # of flips, whose random numbers are drawn together
 _RELATIVE_ROUNDING = 1e-9  # of differences that are no sums

@@ -25,9 +25,6 @@ Scope: TypeAlias = Literal["ranking", "judging", "scoring", "mean"]
 """What a field affects: how items are ranked, which items are relevant and their gains, how a judged list is scored and
 averaged, or how the finished mean is shown."""
 
-ANY_GRADE = "any"
-"""The ``min_grade`` that every grade reaches."""
-
 STRICT_TIES = frozenset({"lowest_id", "highest_id", "input_order"})
 """Orders of ties that do not depend on relevance."""
 

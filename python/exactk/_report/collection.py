@@ -2,6 +2,8 @@
 
 Each value is a quotient of integers that is rounded once, or is computed in 60 digits and rounded once. It depends on the
 tally alone, so that it is the same in whatever order tallies are merged.
+
+Those of groups of items are exact until they are rounded once, too; a standard deviation is computed in 100 digits.
 """
 
 from __future__ import annotations

@@ -1,4 +1,8 @@
-"""The exact sums of one value and of its groups, as integers and as arrays of their digits."""
+"""The exact sums of one value and of its groups, as integers and as arrays of their digits.
+
+NumPy adds columns of digits without making Python's integers. A digit counts a power of 2^32, and has room for what it
+exceeds its base by: it is carried when it is read.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,9 @@
-"""Arrays: ids padded with -1, multi-hot truth, sparse matrices, `TopK`, and ids with distances of nearest-neighbor searches."""
+"""Arrays: ids padded with -1, multi-hot truth, sparse matrices, `TopK`, and ids with distances of nearest-neighbor searches.
+
+Every stored element of a sparse matrix counts, explicit zeros included; no SciPy method is used that sums duplicates or
+changes the matrix. Ids and distances are a pair of arrays in either order, as faiss, hnswlib and scikit-learn return
+them, or an object as usearch has: the ids are the ranking, and the distances show whether they are best first.
+"""
 
 from __future__ import annotations
 
