@@ -414,11 +414,15 @@ def _ratio(asked: Asked, judged: Judged) -> tuple[Fraction, Fraction]:  # noqa: 
     raise NotImplementedError(asked.metric)
 
 
+def _base_user(user: User) -> User:
+    """Return the user with the base predictions in place of the predictions."""
+    return replace(user, ranking=user.base_ranking, scores=user.base_scores, given_ranks=None, min_score=None)
+
+
 def _unexpectedness(user: User, asked: Asked, judged: Judged, ties: str) -> tuple[Fraction, Fraction]:
     """Return how many items the base list lacks, and what that is divided by."""
     rules, k = asked.rules, asked.cutoff
-    base_user = replace(user, ranking=user.base_ranking, scores=user.base_scores, given_ranks=None, min_score=None)
-    (order,) = _orders(base_user, rules, ties)
+    (order,) = _orders(_base_user(user), rules, ties)
     base = {item for position, (_, item) in enumerate(order, start=1) if k is None or position <= k}
     items = [slot.item for slot in judged.slots if k is None or slot.position <= k]
     if rules["duplicate_items"] == "first":
@@ -530,11 +534,7 @@ def _computed_ratio(user: User, asked: Asked) -> tuple[Fraction, Fraction] | Non
     if asked.metric == "auc" and ties in STRICT:
         ties = "expected"
     if asked.metric in _READS_ITEMS and ties == "raise":
-        first = 1
-        for group in _tie_groups(user, rules):
-            if len(group) > 1 and (asked.cutoff is None or first <= asked.cutoff):
-                raise RefusedError("items are in a tie")
-            first += len(group)
+        _refuse_any_tie(user, asked)
     orders = [_judge(user, order, rules) for order in _orders(user, rules, ties)]
     if asked.metric == "unexpectedness":
         ratios = [_unexpectedness(user, asked, judged, ties) for judged in orders]
@@ -592,6 +592,8 @@ def _refuse_invalid(user: User, asked: Asked) -> None:
     if rules["duplicate_items"] == "raise" and len(set(items)) < len(items):
         raise RefusedError("an item is in the list twice")
     _refuse_unreadable_lists(user, asked)
+    if asked.metric == "unexpectedness" and rules["ties"] == "raise":
+        _refuse_any_tie(_base_user(user), asked)
     if rules["nan"] == "raise" and any(math.isnan(score) for _, score in user.scores or ()):
         raise RefusedError("a score is NaN")
     expects = rules["ties"] == "expected" or (asked.metric == "auc" and rules["ties"] in STRICT)
@@ -615,6 +617,15 @@ def _refuse_invalid(user: User, asked: Asked) -> None:
     for group in _tie_groups(user, rules) if is_strict else ():
         if len(group) > 1 and given & set(group) and (asked.cutoff is None or first <= asked.cutoff):
             raise RefusedError("an item of the truth is in a tie")
+        first += len(group)
+
+
+def _refuse_any_tie(user: User, asked: Asked) -> None:
+    """Raise RefusedError if any items tie at a rank that counts."""
+    first = 1
+    for group in _tie_groups(user, asked.rules):
+        if len(group) > 1 and (asked.cutoff is None or first <= asked.cutoff):
+            raise RefusedError("items are in a tie")
         first += len(group)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given, settings, strategies as st
 
@@ -123,3 +124,22 @@ def test_a_comparison_has_a_row_for_each_count() -> None:
     rows = str(exactk.compare(TRUTH, systems, "novelty@2", items=ITEMS, convention=IGNORE)).splitlines()
     assert [row.split()[-2:] for row in rows if "outside the catalogue" in row] == [["3", "0"]]
     assert [row.split()[-2:] for row in rows if "not in train" in row] == [["2", "0"]]
+
+
+@pytest.mark.filterwarnings("ignore:.*gaps")
+def test_counts_of_shards_add_up_whether_or_not_their_lists_have_gaps() -> None:
+    metrics = ["novelty", "novelty(rank_gaps=keep)"]
+    rows = {"user": [0, 0, 1, 1], "item": [9, 1, 8, 1], "rank": [1, 3, 1, 2]}
+
+    def of_users(*users: int) -> exactk.Report:
+        lists = {
+            name: [one for one, user in zip(column, rows["user"], strict=True) if user in users]
+            for name, column in rows.items()
+        }
+        return exactk.evaluate(
+            {user: [1] for user in users}, pd.DataFrame(lists), metrics, items=ITEMS, convention=IGNORE
+        )
+
+    whole = of_users(0, 1)
+    assert exactk.merge([of_users(0), of_users(1)]).counts == whole.counts
+    assert whole.counts["foreign_recommended"] == 4  # of each user once in each ranking

@@ -228,8 +228,10 @@ def solve(engine: Engine, problem: Problem) -> Outcome:
     The counts are those of the convention's own ranking or, if no value uses it, of the first; those of unusual items in the
     lists that metrics read are added up, so that none of these is left out.
     """
-    if isinstance(problem.predictions, Rankings) and problem.predictions.ranks is None and problem.base is None:
-        return engine.solve(problem)  # lists without ranks are ranked in one way
+    predictions = problem.predictions
+    is_ranked_once = isinstance(predictions, Rankings) and predictions.ranks is None and problem.base is None
+    if is_ranked_once and not problem.reads_lists:  # which are counted by ranking, whether or not these lists have gaps
+        return engine.solve(problem)
     if problem.base is None and not problem.list_tallies and as_plan(problem.values).ranks_alike:
         rules_of_all = problem.values[0].rules
         check_input_order(problem.predictions, [rules_of_all["ties"]], "predictions")
@@ -317,7 +319,7 @@ def _with_ranked(problem: Problem, ranking: Ranking) -> Problem:
 def _ranking_of(predictions: Predictions, rules: Mapping[str, Any]) -> Ranking:
     """Return how the ranks of lists, or scores, are treated."""
     if isinstance(predictions, Rankings):
-        return () if predictions.ranks is None else (rules["rank_gaps"],)
+        return (rules["rank_gaps"],)
     return rules["score_dtype"], rules["negative_infinity"]
 
 
