@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import ast
-import dataclasses
 import json
 import math
 import pickle
@@ -25,7 +24,7 @@ STANDARD = exactk.conventions["standard"]
 
 
 def test_the_fields_are_those_of_the_core_with_its_defaults() -> None:
-    defaults = {f.name: f.default for f in dataclasses.fields(exactk.Convention)}
+    defaults = {name: getattr(exactk.Convention, name) for name in exactk.Convention.__annotations__}
     assert set(FIELDS) == set(defaults) - {"overrides", "name"}
     assert {name: f.standard for name, f in CORE_FIELDS.items()} == {name: defaults[name] for name in CORE_FIELDS}
     assert [*FIELDS][: len(CORE_FIELDS)] == [f.name for f in _core.convention_fields()]
@@ -302,7 +301,7 @@ def test_f73_any_grade_is_relevant(evaluate: Any) -> None:
 
 def test_immutable_hashable_and_through_plain_data_and_pickle() -> None:
     mine = STANDARD.replace(min_grade=3.5, gain_table=[0, 1, 3], decimals=4, score_dtype="float32")
-    with pytest.raises(dataclasses.FrozenInstanceError):
+    with pytest.raises(AttributeError):
         mine.gain = "exp2"  # type: ignore[misc]
     with pytest.raises(TypeError):
         mine.overrides["ndcg"] = {}  # type: ignore[index]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache, partial
 from pathlib import Path
 from typing import Any
@@ -100,7 +100,7 @@ def assert_equal(
     assert list(report.by_group) == list(expected_report.by_group)
     assert report.users.tolist() == expected_report.users.tolist()
     with_counts = exactk.Report(
-        replace(report.state, counts=expected_report.state.counts), report.users, report._user_table
+        report.state.replaced(counts=expected_report.state.counts), report.users, report._user_table
     )
     assert with_counts == expected_report
     assert texts == expected_texts

@@ -311,7 +311,7 @@ def fake_cgroup(folder: Path, cgroup: str, limits: dict[str, str]) -> tuple[Path
     ],
 )  # fmt: skip
 def test_f29_quota_of_a_cgroup_and_its_ancestors(tmp_path: Path, limits: dict[str, str], quota: int) -> None:
-    assert _cgroup_quota(*fake_cgroup(tmp_path, "0::/a/b\n", limits)) == quota
+    assert _cgroup_quota(*map(str, fake_cgroup(tmp_path, "0::/a/b\n", limits))) == quota
 
 
 VERSION_1 = "12:pids:/a\n4:cpu,cpuacct:/a/b\n2:cpuset:/elsewhere\n0::/c\n"
@@ -333,13 +333,13 @@ def test_f29_quota_of_version_1(tmp_path: Path, mount: str, limits: dict[str, tu
     files = {"cpu.max": "100000 100000"}  # version 2 does not have the controller, whatever lies there
     for folder, (share, period) in limits.items():
         files |= {f"{mount}/{folder}/cpu.cfs_quota_us": share, f"{mount}/{folder}/cpu.cfs_period_us": period}
-    assert _cgroup_quota(*fake_cgroup(tmp_path, VERSION_1, files)) == quota
+    assert _cgroup_quota(*map(str, fake_cgroup(tmp_path, VERSION_1, files))) == quota
 
 
 @pytest.mark.parametrize("cgroup", ["", "rubbish", "0::/../x\n", "\n::\n", "4:cpuacct:/\n"])
 def test_f29_cgroups_that_say_nothing(tmp_path: Path, cgroup: str) -> None:
-    assert _cgroup_quota(tmp_path / "none", tmp_path) == 1024
-    assert _cgroup_quota(*fake_cgroup(tmp_path, cgroup, {"../x/cpu.max": "100000 100000"})) == 1024
+    assert _cgroup_quota(str(tmp_path / "none"), str(tmp_path)) == 1024
+    assert _cgroup_quota(*map(str, fake_cgroup(tmp_path, cgroup, {"../x/cpu.max": "100000 100000"}))) == 1024
 
 
 @pytest.mark.parametrize(
@@ -351,15 +351,16 @@ def test_f29_no_more_files_are_read_than_needed(
 ) -> None:
     """One for the process's cgroup and one for each folder; none where nothing could lower the number."""
     cgroup_file, root = fake_cgroup(tmp_path, "0::/a/b\n", {"a/b/cpu.max": "max 100000"})
-    read: list[Path] = []
+    read: list[str] = []
 
-    def text(file: Path) -> str:
+    def text(file: str) -> str:
         read.append(file)
-        return file.read_text(encoding="utf-8") if file.exists() else ""
+        return Path(file).read_text(encoding="utf-8") if Path(file).exists() else ""
 
     monkeypatch.setattr(threads_module, "_read_text", text)
     monkeypatch.setattr(threads_module, "_affinity_threads", lambda: affinity)
-    monkeypatch.setattr(threads_module, "Path", {"/proc/self/cgroup": cgroup_file, "/sys/fs/cgroup": root}.__getitem__)
+    monkeypatch.setattr(threads_module, "_CGROUP_FILE", str(cgroup_file))
+    monkeypatch.setattr(threads_module, "_CGROUP_ROOT", str(root))
     for name, value in environment.items():
         monkeypatch.setenv(name, value)
     default_threads()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import operator
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from numbers import Real
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -274,7 +274,7 @@ def _constraint_at_cutoff(constraint: Constraint, cutoff: int | None, report: Re
 def _plan_of_one_metric(text: str, report: Report, argument: str) -> tuple[Value, ...]:
     """Return the values of a metric at its cutoffs; raise InputError if the text has several metrics."""
     values = plan(text, report.convention, compares_lists=None, customs=by_name(report.state.custom_metrics))
-    if len({replace(value, name="", cutoff=None).identity for value in values}) > 1:
+    if len({value.replaced(name="", cutoff=None).identity for value in values}) > 1:
         raise input_error(argument, "one metric, perhaps at several cutoffs", repr(text))
     return values
 

@@ -107,9 +107,10 @@ def lines_of(value: Any) -> Lines:  # noqa: C901 - one branch a kind
     elif hasattr(value, "_fields"):
         yield name
         yield from _named_lines(zip(value._fields, value, strict=True))
-    elif is_dataclass(value):
+    elif is_dataclass(value) or hasattr(value, "_field_names"):
         yield name
-        yield from _named_lines((one.name, getattr(value, one.name)) for one in fields(value))
+        names = [one.name for one in fields(value)] if is_dataclass(value) else value._field_names  # noqa: SLF001 - of a record
+        yield from _named_lines((one, getattr(value, one)) for one in names)
     elif isinstance(value, (list, tuple)):
         yield f"{name} of {len(value)}"
         yield from _indented(_rows(value) if all(map(_is_short, value)) else _part_lines(value))

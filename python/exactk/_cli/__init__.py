@@ -7,7 +7,6 @@ import io
 import sys
 import traceback
 from contextlib import suppress
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from exactk import ExactkError, __version__
@@ -153,7 +152,7 @@ def _error_text(error: BaseException) -> str:
     """Return the text of an error."""
     text = str(error)
     if isinstance(error, ExactkError):
-        text = replace(error.fault, argument=_argument_of(error)).message(as_command_option)
+        text = error.fault.replaced(argument=_argument_of(error)).message(as_command_option)
     if isinstance(error, OSError) and error.filename is not None and error.strerror:
         text = f"{error.filename}: {error.strerror}"
     return text or "there is not enough memory"

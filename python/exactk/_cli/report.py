@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import exactk
@@ -92,8 +91,7 @@ def run_report(arguments: argparse.Namespace) -> int:
     request = _page_request(arguments)
     evaluated = evaluate_systems(arguments, systems)
     provenance = evaluated.provenance
-    request = replace(
-        request,
+    request = request.replaced(
         lists=_judged(evaluated) or {},
         gate=evaluated.gate if len(evaluated.gate) else None,
         command=provenance.command,

@@ -7,13 +7,14 @@ complete, and updates remember their users.
 from __future__ import annotations
 
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from exactk._engine.findings import NO_FINDINGS, Findings
 from exactk._engine.inspection import ItemsApart
 from exactk._engine.systems import in_system
 from exactk._report.report import Report
 from exactk._report.state import StateSums, changed_copy
+from exactk._runtime.records import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -55,8 +54,8 @@ def given_by_functions(engine: Engine, problem: Problem, inputs: AlignedInputs) 
 
 def _judging_problem(problem: Problem, value: Value) -> Problem:
     """Return the problem whose lists the function is given: those of all users."""
-    judged = replace(
-        value, metric="num_hits", custom=None, function=None, rules=MappingProxyType({**value.rules, **_JUDGED})
+    judged = value.replaced(
+        metric="num_hits", custom=None, function=None, rules=MappingProxyType({**value.rules, **_JUDGED})
     )
     return with_ranking(
         problem._replace(

@@ -22,8 +22,6 @@ CONCATENATE = "concatenate them"
 
 def describe_differing_users(reports: Mapping[str, Report], findings: Findings) -> tuple[str, str]:
     """Return warnings if only some systems have predictions for a user, and if means are over different users."""
-    if len(reports) == 1:
-        return "", ""
     of_any, several, by_system, in_all = findings.coverage
     covered = {name: by_system.get(name, 0) for name in reports}
     coverage, advice = _describe_counted_coverage(reports), ""

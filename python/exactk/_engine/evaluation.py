@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from exactk._engine.base_predictions import base_of_inputs
 from exactk._engine.chunks import Part
@@ -36,6 +35,7 @@ from exactk._plan.values import Plan, as_plan
 from exactk._report.report import Report
 from exactk._report.state import Catalogue
 from exactk._runtime.errors import each_warning_once
+from exactk._runtime.records import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -164,8 +164,7 @@ class Evaluation(NamedTuple):
         state = state_of_outcome(problem, outcome, self.values, labels, order, truth_digest, self._catalogue())
         if self.items is not None and (problem.item_tallies or problem.group_tallies):
             tallies = zip(problem.item_tallies, outcome.item_counts, strict=True)
-            state = replace(
-                state,
+            state = state.replaced(
                 item_tallies=tuple(tally_of_counts(*tally, self.items, restricted.inputs) for tally in tallies),
                 group_tallies=tuple(tally_of_groups(counts, self.items) for counts in outcome.group_counts),
             )

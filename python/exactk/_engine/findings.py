@@ -10,11 +10,12 @@ import math
 from collections.abc import Callable, Mapping
 from operator import add, attrgetter, or_
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 from exactk._inputs.list_readings import Readings
 from exactk._inputs.model.rows import TruthColumns
 from exactk._report.state import plan_of_state
+from exactk._runtime.records import NamedTuple
 
 if TYPE_CHECKING:
     from exactk._report.report import Report

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from functools import reduce
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
@@ -23,7 +23,6 @@ from exactk._engine.findings import (
 from exactk._inputs.candidate_lists import candidates_of_users, merge_restrictions, restrict_lists, restricted_rows
 from exactk._inputs.keys.column_roles import names_ratings
 from exactk._inputs.keys.columns import MISSING_TEXTS, NumberColumn
-from exactk._inputs.keys.disjoint_keys import examples_of_differing_ids
 from exactk._inputs.keys.vocabulary import Vocabulary
 from exactk._inputs.list_readings import find_readings, relevant_items
 from exactk._inputs.model.lists import Rankings
@@ -34,7 +33,7 @@ from exactk._inputs.registry import LIST, MAPPING, SERIES
 from exactk._inputs.ways_on import each_row, split
 from exactk._plan.values import as_plan
 from exactk._report.state import plan_of_state
-from exactk._report.user_table import rows_of_values
+from exactk._runtime.records import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Container, Hashable, Iterable, Mapping, Sequence, Set as AbstractSet
@@ -348,6 +347,8 @@ def _users_apart(given: Rows | Lists, inputs: AlignedInputs) -> Examples:
 
 def _excluded_items_apart(exclude: Exclusions, inputs: AlignedInputs) -> Examples:
     """Return an excluded item and another, if ids most likely differ: if they have no column, say."""
+    from exactk._inputs.keys.disjoint_keys import examples_of_differing_ids
+
     keys, predicted = _keys(exclude.items, inputs), predicted_items(inputs.predictions)
     if isinstance(predicted, int):
         return (min(map(repr, keys)), first_predicted(inputs)) if predicted else NO_EXAMPLES
@@ -598,6 +599,8 @@ def evaluated_users(report: Report, values: Container[int] | None = None) -> Fla
     table, plan = report._user_table, plan_of_state(report.state)
     if table is None:
         return {}
+    from exactk._report.user_table import rows_of_values
+
     # A micro average also evaluates users of whom it is 0/0, who have no value.
     rows = [
         both[0] if value.rules["average"] == "micro" else row

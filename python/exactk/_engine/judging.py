@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from contextlib import contextmanager
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -113,7 +112,7 @@ def prepare_judging(
 def _value_of_lists(k: int, convention: Convention) -> Value:
     """Return the value by whose rules the lists are judged."""
     (value,) = plan(f"num_hits@{k}({_POLICIES})", convention)
-    return replace(value, spelling=f"num_hits@{k}")  # in warnings
+    return value.replaced(spelling=f"num_hits@{k}")  # in warnings
 
 
 def _warn_of_inputs(evaluation: Evaluation, inputs: AlignedInputs, aligned: Chunk) -> None:

@@ -5,7 +5,9 @@ from __future__ import annotations
 import re
 from functools import cache
 from inspect import cleandoc
-from typing import TYPE_CHECKING, NamedTuple, TypedDict
+from typing import TYPE_CHECKING, TypedDict
+
+from exactk._runtime.records import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence

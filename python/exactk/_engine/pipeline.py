@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextlib import AbstractContextManager, ExitStack, nullcontext
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -39,6 +39,7 @@ from exactk._inputs.readings import check_not_truth
 from exactk._inputs.registry import BATCHES, BLOCKS, ClassifiedValue, as_candidate_items, classify
 from exactk._runtime.errors import Amending, ExactkError, input_error, type_error
 from exactk._runtime.progress import Progress
+from exactk._runtime.records import NamedTuple
 from exactk._runtime.threads import resolve_threads
 
 if TYPE_CHECKING:

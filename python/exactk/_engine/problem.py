@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from itertools import chain
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 import numpy as np
 
@@ -16,6 +16,7 @@ from exactk._report.counts import TieCounts
 from exactk._report.sums import SumTable
 from exactk._runtime.errors import input_error
 from exactk._runtime.faults import Option
+from exactk._runtime.records import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence

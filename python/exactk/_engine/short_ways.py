@@ -9,7 +9,7 @@ so that each message is made in one place.
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -27,6 +27,7 @@ from exactk._inputs.truth import Truth
 from exactk._plan.conventions import as_convention
 from exactk._plan.metric_strings import may_have_unused_fields, plan
 from exactk._runtime.errors import ExactkError
+from exactk._runtime.records import NamedTuple
 from exactk._runtime.threads import resolve_threads
 
 if TYPE_CHECKING:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from numbers import Integral, Real
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from exactk._inputs.checks import entries_of
 from exactk._inputs.containers.frames import has_one_item_each, has_values_by_user_and_item
@@ -14,6 +14,7 @@ from exactk._inputs.registry import ARRAY, BLOCKS, FILE, LIST, MAPPING, SERIES, 
 from exactk._inputs.ways_on import of_container, of_hits
 from exactk._report.report import Report
 from exactk._runtime.errors import ExactkError, each_warning_once, input_error, type_error
+from exactk._runtime.records import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from contextlib import nullcontext
-from dataclasses import replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -322,7 +321,9 @@ def _naming_columns(error: ExactkError) -> ExactkError:
     call = CONVERSIONS.get((error.argument or "").partition(".")[0])
     if call is None:  # of weights and groups
         return error.amended(hint=(f"rename it {columns[0].name!r}",))
-    hint = [replace(part, call=call) if part in columns else part for part in error.fault.hint]
+    hint = [
+        part.replaced(call=call) if isinstance(part, Option) and part in columns else part for part in error.fault.hint
+    ]
     return error.amended(hint=tuple(hint))
 
 

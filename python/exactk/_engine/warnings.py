@@ -6,14 +6,12 @@ They come once the values are there, in the order of the table, and one for all 
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
-from exactk._engine.differing_users import describe_differing_users
 from exactk._engine.findings import fields_with_findings, has_counts_to_warn_of, has_no_hit
 from exactk._engine.inspection import FEWEST_UNKEYED_ITEMS, MOST_IRRELEVANT, is_all_unexpected
 from exactk._inputs.base_messages import ARGUMENT
 from exactk._inputs.keys.column_roles import POSITIVE, usual_role
-from exactk._inputs.keys.disjoint_keys import describe_disjoint
 from exactk._inputs.readings import lines_of_ranks
 from exactk._inputs.registry import ClassifiedValue
 from exactk._plan.conventions import convention_option
@@ -22,10 +20,10 @@ from exactk._report.counts import count_text
 from exactk._report.state import plan_of_state
 from exactk._report.statistics import describe_undefined, is_undefined_set
 from exactk._report.system_warnings import describe_unreached_cutoffs, text_of_systems
-from exactk._report.tables import format_number
 from exactk._runtime.errors import warn
 from exactk._runtime.faults import Option
 from exactk._runtime.numbers import DIGITS
+from exactk._runtime.records import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -150,12 +148,16 @@ def _describe_ratings(evaluated: Evaluated) -> Text:
 
 
 def _describe_catalogue(evaluated: Evaluated) -> str:
+    from exactk._inputs.keys.disjoint_keys import describe_disjoint
+
     use = evaluated.part.findings.train
     is_warned_of = any(use.examples) and not use.has_catalogue_item
     return describe_disjoint("item", "the catalogue", "the predictions", use.examples) if is_warned_of else ""
 
 
 def _describe_users_of_train(evaluated: Evaluated) -> str:
+    from exactk._inputs.keys.disjoint_keys import describe_disjoint
+
     use = evaluated.part.findings.train
     of, others = "train with items of the catalogue", "the truth or the predictions"
     is_warned_of = use.without_items and not use.evaluated
@@ -259,6 +261,8 @@ def describe_disjoint_keys(report: Report, found: SystemFindings, within: str = 
 
     If items of some users were not looked for in the predictions of others, `within` says so.
     """
+    from exactk._inputs.keys.disjoint_keys import describe_disjoint
+
     if not found.shares_user and found.first_users[0]:
         is_disjoint = found.first_users[1] != ""
         return describe_disjoint("user", *_SIDES, found.first_users) if is_disjoint else "the predictions have no users"
@@ -270,6 +274,8 @@ def describe_disjoint_keys(report: Report, found: SystemFindings, within: str = 
 
 def describe_candidate_use(use: CandidateUse, others: str = "the predictions") -> str:
     """Return a warning if no candidate is in these others, most likely because ids differ; or empty."""
+    from exactk._inputs.keys.disjoint_keys import describe_disjoint
+
     if use.has_candidates or not use.is_emptied:
         return ""
     return describe_disjoint("item", "candidates", others, use.examples)
@@ -277,6 +283,8 @@ def describe_candidate_use(use: CandidateUse, others: str = "the predictions") -
 
 def _describe_base_use(report: Report, found: SystemFindings) -> str:
     """Return a warning if users have no base predictions, or these recommend no item of any list."""
+    from exactk._inputs.keys.disjoint_keys import describe_disjoint
+
     values, use = plan_of_state(report.state).readers_of_base, found.base
     if not values or not use.users:
         return ""
@@ -300,6 +308,8 @@ def _describe_exclusions(evaluated: Evaluated) -> str:
 
 def describe_exclusion_use(use: ExclusionUse, others: str = "the truth or the predictions") -> str:
     """Return a warning if nothing is excluded from these others, most likely because ids differ; or empty."""
+    from exactk._inputs.keys.disjoint_keys import describe_disjoint
+
     if use.has_any and not use.has_users:
         return describe_disjoint("user", "exclude", others, use.user_examples)
     is_warned_of = use.differs and not use.has_match
@@ -478,6 +488,8 @@ def _reason_of_no_users(report: Report) -> str:
 def describe_values_without_weight(report: Report) -> str:
     if not report.state.weighted:
         return ""
+    from exactk._report.tables import format_number
+
     names = _weightless_values(report)
     is_micro = {
         name: value.rules["average"] == "micro" for name, value in zip(report, plan_of_state(report.state), strict=True)
@@ -557,6 +569,15 @@ OF_TRUTH = (
 )
 """Those that need no report."""
 
+
+def _describe_differing_users(call: Evaluated) -> tuple[str, str]:
+    if len(call.part.reports) == 1:
+        return "", ""
+    from exactk._engine.differing_users import describe_differing_users
+
+    return describe_differing_users(call.part.reports, call.part.findings)
+
+
 OF_INPUTS = (
     Kind("catalogue", ("no item of the catalogue is in the predictions",), _one(_describe_catalogue), "train"),
     Kind("train", ("no user of train with items of the catalogue is in",), _one(_describe_users_of_train), "train"),
@@ -601,13 +622,13 @@ OF_INPUTS = (
     Kind(
         "coverage",
         ("systems cover different users",),
-        _one(lambda call: describe_differing_users(call.part.reports, call.part.findings)[0]),
+        _one(lambda call: _describe_differing_users(call)[0]),
         "coverage",
     ),
     Kind(
         "means",
         ("systems cover different users",),
-        _one(lambda call: describe_differing_users(call.part.reports, call.part.findings)[1]),
+        _one(lambda call: _describe_differing_users(call)[1]),
         "coverage",
     ),
 )

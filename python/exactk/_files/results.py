@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from exactk._inputs.batches import Batches, Reader
@@ -66,7 +65,7 @@ def result_of_table(
     source: str = _SOURCE,
 ) -> ReadResult:
     """Return the container for a table of the columns that were chosen, or for other contents of a file."""
-    encoding = replace(default_encoding(), source=source)
+    encoding = default_encoding().replaced(source=source)
     columns: Any = {**dict.fromkeys(ROLES[role]), **requested}
     with Amending(_without_code, role):
         if choice is None:

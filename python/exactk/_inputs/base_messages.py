@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 ARGUMENT = "base_predictions"
 
-_NAMES = re.compile(r"\b(?<!base_)(predictions|scores)(?=$|[.=])")
+_NAMES = r"\b(?<!base_)(predictions|scores)(?=$|[.=])"
 
 
 def naming_base() -> Amending:
@@ -23,7 +23,7 @@ def naming_base() -> Amending:
 
 
 def _with_base_named(error: ExactkError) -> ExactkError:
-    argument = _NAMES.sub(ARGUMENT, error.argument or "")
+    argument = re.sub(_NAMES, ARGUMENT, error.argument or "")
     hint: Text = tuple(map(_hint_part, error.fault.hint))
     if error.fault.expected.startswith("user keys, as in"):
         hint = (f"{ARGUMENT}=dict(zip(users, {ARGUMENT})) adds them",)
@@ -32,7 +32,7 @@ def _with_base_named(error: ExactkError) -> ExactkError:
 
 def _hint_part(part: str | Option) -> str | Option:
     if isinstance(part, str):
-        return _NAMES.sub(ARGUMENT, part)
+        return re.sub(_NAMES, ARGUMENT, part)
     if part.name == "nan":  # an argument of `exactk.topk`, and of no function that takes base predictions
         return Option("convention", {"nan": part.value})
     return part

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -27,6 +26,7 @@ from exactk._inputs.model.rows import (
 )
 from exactk._runtime import optional
 from exactk._runtime.errors import ExactkError, input_error, name_source, type_error, warn
+from exactk._runtime.records import NamedTuple, Record
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Sequence
@@ -41,8 +41,7 @@ if TYPE_CHECKING:
     from exactk._runtime.faults import Text
 
 
-@dataclass(frozen=True, eq=False, init=False, repr=False)
-class Batches:
+class Batches(Record, eq=False, init=False):
     """Predictions as a stream of data frames, such as the batches of a file.
 
     `exactk.evaluate` keeps only a few frames in memory if each user's rows are contiguous, possibly across frame
@@ -126,8 +125,7 @@ class _Anew:
         return frames
 
 
-@dataclass(frozen=True, eq=False)
-class LongRows:
+class LongRows(Record, eq=False):
     """Rows in long format: one user and one item each."""
 
     user_codes: Codes
@@ -141,7 +139,7 @@ class LongRows:
 
     def between(self, begin: int, end: int | None) -> LongRows:
         """Return consecutive rows."""
-        return replace(self.take(slice(begin, end)), first_row=self.first_row + int(begin))
+        return self.take(slice(begin, end)).replaced(first_row=self.first_row + int(begin))
 
     def take(self, rows: slice | NDArray[np.int64]) -> LongRows:
         """Return some of the rows."""
@@ -220,7 +218,7 @@ class Reader:
             self._first_rows.setdefault(name, self.row_count)
             if long_rows is None:
                 continue
-            long_rows = replace(long_rows, first_row=self.row_count)
+            long_rows = long_rows.replaced(first_row=self.row_count)
             self.row_count += len(long_rows)
             form = self._describe(long_rows)
             if not first_form:
@@ -367,7 +365,7 @@ def _make_block(long_rows: LongRows, starts: Offsets, reader: Reader) -> Block:
             ) from None
         if order is not None:
             find_row = rows_apart(lambda: local_codes, long_rows.ranks, locate)
-        long_rows = replace(ordered, scores=None)
+        long_rows = ordered.replaced(scores=None)
     ranks = None if long_rows.ranks is None else long_format.uncommon_ranks(long_rows.ranks, indptr)
     return Block(users, Rows(indptr, long_rows.items, scores=long_rows.scores, ranks=ranks, find_row=find_row))
 

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from contextlib import AbstractContextManager, nullcontext
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from exactk._inputs.keys.disjoint_keys import describe_disjoint
 from exactk._inputs.keys.vocabulary import KIND_HINT
 from exactk._inputs.model.lists import Rankings
 from exactk._inputs.model.rows import Rows, reindex, remove_padding
 from exactk._inputs.model.scores import CanonicalEmbeddings, Scores, SparseScores, predictions_from_rows
 from exactk._runtime.errors import Amending, input_error, type_error
+from exactk._runtime.records import NamedTuple
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -158,6 +158,8 @@ def _is_candidate(rows: Rows, inputs: AlignedInputs, candidates: CandidateItems)
 
 def _candidate_rows_of_users(rows: Rows, inputs: AlignedInputs, candidates: CandidateItems) -> NDArray[np.int64]:
     """Return the row of each user among the candidates; -1 for a user without predictions who has none."""
+    from exactk._inputs.keys.disjoint_keys import describe_disjoint
+
     count = rows.user_count
     if candidates.for_all:
         return np.zeros(count, np.int64)

@@ -9,7 +9,6 @@ from numbers import Integral
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
-from numpy.typing import DTypeLike, NDArray
 
 from exactk import _core
 from exactk._runtime.errors import ExactkError, input_error, type_error
@@ -17,9 +16,11 @@ from exactk._runtime.errors import ExactkError, input_error, type_error
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-Ids: TypeAlias = NDArray[np.integer[Any]]
-Offsets: TypeAlias = NDArray[np.int64]
-Codes: TypeAlias = NDArray[np.uint32]
+    from numpy.typing import DTypeLike, NDArray
+
+Ids: TypeAlias = "NDArray[np.integer[Any]]"
+Offsets: TypeAlias = "NDArray[np.int64]"
+Codes: TypeAlias = "NDArray[np.uint32]"
 
 _PART = 1 << 19  # elements
 _MOST_BYTES = 20  # of text in a message

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from exactk._inputs.checks import bias_array, vector_array
@@ -23,8 +22,7 @@ if TYPE_CHECKING:
     from exactk._plan.literals import Similarity
 
 
-@dataclass(frozen=True, eq=False, init=False, repr=False)
-class Embeddings(CanonicalEmbeddings):
+class Embeddings(CanonicalEmbeddings, eq=False, init=False):
     """Embeddings of users and items, scored by their similarity.
 
     The arrays are viewed, not copied, and the score matrix is never stored: memory use is that of the vectors, even for

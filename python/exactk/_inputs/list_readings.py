@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from itertools import pairwise
 from operator import add
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from exactk._inputs.model.lists import Rankings
 from exactk._inputs.model.rows import Rows
 from exactk._inputs.model.scores import Scores, SparseScores
+from exactk._runtime.records import NamedTuple
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

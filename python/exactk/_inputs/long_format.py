@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -23,6 +22,7 @@ from exactk._inputs.model.rows import (
     with_location,
 )
 from exactk._runtime.errors import ExactkError, input_error
+from exactk._runtime.records import NamedTuple, Record
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -47,19 +47,30 @@ class LongColumns(NamedTuple):
     hint: Text = ()  # how to select scores or ranks, if there are both
 
 
-@dataclass(frozen=True)
-class Encoding:
+class Encoding(Record, eq=False, init=False):
     """The vocabularies and the number of threads that encode the keys of all inputs of a call.
 
     `source` is the name of the rows' container in messages. `outlives_call` is whether the resulting containers may be
     kept after the caller's arrays are gone.
     """
 
-    threads: int = 1
-    source: str = "the frame"
-    outlives_call: bool = True
-    users: SharedVocabulary = field(default_factory=SharedVocabulary)
-    items: SharedVocabulary = field(default_factory=SharedVocabulary)
+    threads: int
+    source: str
+    outlives_call: bool
+    users: SharedVocabulary
+    items: SharedVocabulary
+
+    def __init__(
+        self,
+        threads: int = 1,
+        source: str = "the frame",
+        *,
+        outlives_call: bool = True,
+        users: SharedVocabulary | None = None,
+        items: SharedVocabulary | None = None,
+    ) -> None:
+        users, items = users or SharedVocabulary(), items or SharedVocabulary()
+        vars(self).update(threads=threads, source=source, outlives_call=outlives_call, users=users, items=items)
 
 
 class RankColumn(NamedTuple):

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Generator, Iterator, Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -25,6 +25,7 @@ from exactk._inputs.model.scores import CanonicalEmbeddings, Scores, SparseScore
 from exactk._inputs.model.top_k import TopK
 from exactk._runtime import optional
 from exactk._runtime.errors import InputTypeError, input_error, type_error
+from exactk._runtime.records import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from exactk._inputs.checks import as_ndarray, flag_array, number_array, offset_array
@@ -21,8 +20,7 @@ if TYPE_CHECKING:
     from exactk._inputs.protocols import DataFrame, KeysLike, MatrixLike, VectorLike
 
 
-@dataclass(frozen=True, eq=False, init=False, repr=False)
-class Truth(Lists):
+class Truth(Lists, eq=False, init=False):
     """The relevant items of each user, optionally with grades.
 
     The arrays are copied once and validated; the truth is immutable.

@@ -5,9 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, ItemsView, Iterable, Iterator, Mapping
 from numbers import Real
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+
+from exactk._runtime.records import NamedTuple
 
 if TYPE_CHECKING:
     from exactk._runtime.errors import ExactkError

@@ -1,8 +1,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
-from functools import cached_property, lru_cache
+from functools import cache, cached_property, lru_cache
 from operator import attrgetter
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar
@@ -13,9 +12,10 @@ from exactk._plan.presets import PRESETS
 from exactk._runtime.errors import input_error, type_error
 from exactk._runtime.faults import Option
 from exactk._runtime.names import Registry, did_you_mean
+from exactk._runtime.records import Record
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
     from typing import Unpack
 
     from exactk._plan.literals import FieldChanges, PresetName
@@ -82,8 +82,7 @@ def override_name(metric: str, cutoff: int | None) -> str:
     return metric if cutoff is None else metric + _AT_CUTOFF
 
 
-@dataclass(frozen=True, kw_only=True)
-class Convention:
+class Convention(Record, kw_only=True):
     """The choices that fix the value behind a metric's name.
 
     Every field has a default; together the defaults are the convention ``standard``. ``exactk.conventions`` maps preset
@@ -251,8 +250,10 @@ class Convention:
     score_dtype: Literal["native", "float32"] = "native"
     negative_infinity: Literal["rank", "exclude"] = "rank"
     rank_gaps: Literal["close", "keep"] = "close"
-    overrides: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
-    name: str = field(default="custom", compare=False)
+    overrides: Mapping[str, Mapping[str, Any]] = MappingProxyType({})
+    name: str = "custom"
+
+    _uncompared = frozenset({"name"})
 
     def __post_init__(self) -> None:
         """Check and freeze every field."""
@@ -289,7 +290,7 @@ class Convention:
         """
         of_fields: dict[str, Any] = {**changes}
         others = {name: of_fields.pop(name) for name in ("overrides", "name") if name in of_fields}
-        changed = replace(self, **_by_name(of_fields, _checked_field_name), **others)
+        changed = self.replaced(**_by_name(of_fields, _checked_field_name), **others)
         if "name" not in others:
             name = "custom" if base_of(self) is None else description(changed)
             is_confirmed = "undefined" in map(field_name, changes) or confirms_undefined(self)
@@ -494,11 +495,25 @@ def changes_from(convention: Convention, changes: Mapping[str, Any]) -> dict[str
     return of_base | _changes(convention, base) | dict(changes)
 
 
-conventions: Registry[Convention] = Registry(
-    {"standard": _STANDARD, **{name: _STANDARD.replace(name=name, **changes) for name, changes in PRESETS.items()}},
-    departures,
-    "convention",
-)
+class _Presets(Mapping[str, Convention]):
+    """The presets, each made when it is asked for: all of them are a tenth of a first call."""
+
+    def __getitem__(self, name: str) -> Convention:
+        return _preset(name)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter((_STANDARD.name, *PRESETS))
+
+    def __len__(self) -> int:
+        return 1 + len(PRESETS)
+
+
+@cache
+def _preset(name: str) -> Convention:
+    return _STANDARD if name == _STANDARD.name else _STANDARD.replace(name=name, **PRESETS[name])
+
+
+conventions: Registry[Convention] = Registry(_Presets(), departures, "convention")
 """The presets, by name."""
 
 

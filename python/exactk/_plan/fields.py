@@ -5,10 +5,9 @@ from __future__ import annotations
 import math
 import re
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
 from numbers import Integral, Real
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
 
@@ -17,6 +16,7 @@ from exactk._runtime.errors import ExactkError, input_error, type_error
 from exactk._runtime.faults import quote
 from exactk._runtime.names import did_you_mean, fold
 from exactk._runtime.numbers import parse_number
+from exactk._runtime.records import NamedTuple, Record
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -36,8 +36,7 @@ class Requirement(NamedTuple):
     choices: tuple[str, ...]
 
 
-@dataclass(frozen=True)
-class Field:
+class Field(Record):
     """A field of a convention.
 
     Attributes
@@ -202,7 +201,7 @@ _REQUIREMENTS = {
 }
 
 CORE_FIELDS: Mapping[str, Field] = MappingProxyType(
-    {f.name: replace(_core_field(f), requires=_REQUIREMENTS.get(f.name)) for f in _core.convention_fields()}
+    {f.name: _core_field(f).replaced(requires=_REQUIREMENTS.get(f.name)) for f in _core.convention_fields()}
 )
 """The fields that the core reads, by name."""
 

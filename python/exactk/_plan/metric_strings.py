@@ -2,11 +2,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
 from functools import lru_cache
 from numbers import Integral, Real
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from exactk import _core
 from exactk._plan.conventions import Convention, base_of, changes_from, conventions, override_name
@@ -28,6 +27,7 @@ from exactk._plan.values import PARTS_OF_MEANS, Plan, Value, as_plan
 from exactk._runtime.errors import ExactkError, InputError, input_error, type_error, warn
 from exactk._runtime.faults import Option, quote
 from exactk._runtime.names import did_you_mean, fold
+from exactk._runtime.records import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -42,8 +42,8 @@ _ANY_METRIC = "ndcg"  # whose override may have every field
 _MAX_LENGTH = 2**16  # characters of a metric string, or of a canonical name
 _MAX_GAINS = 2**24  # over all values of a plan, one table per value
 
-_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]*")
-_SEPARATOR = re.compile(r"[,()\[\]]")
+_NAME = r"[A-Za-z][A-Za-z0-9_-]*"
+_SEPARATOR = r"[,()\[\]]"
 
 
 MetricsLike: TypeAlias = str | CustomMetric | MetricEntry | Iterable[str | CustomMetric | MetricEntry]
@@ -110,7 +110,7 @@ def _resolve(requested: MetricsLike, convention: Convention, customs: Customs) -
         return _cached_plan(texts, convention)
     functions = {one.info.name: one.function for one in custom_metrics}
     values = _distinct_values(texts, convention, {**customs, **_infos_by_name(custom_metrics)})
-    return Plan(replace(value, function=functions.get(value.metric)) for value in values)
+    return Plan(value.replaced(function=functions.get(value.metric)) for value in values)
 
 
 def are_metrics(value: Any, convention: Convention) -> bool:  # noqa: ANN401 - of any type
@@ -187,7 +187,7 @@ def _parse_metrics(text: object, convention: Convention, customs: Customs) -> It
 def _split_at_commas(text: str) -> Iterator[str]:
     """Yield the parts between commas, except commas in parentheses or brackets."""
     depth, begin = 0, 0
-    for match in _SEPARATOR.finditer(text):
+    for match in re.finditer(_SEPARATOR, text):
         if match[0] != ",":
             depth = max(0, depth + (1 if match[0] in "([" else -1))
         elif not depth:
@@ -241,7 +241,7 @@ def _split_spelling(spelling: str) -> _Spelling:
     head, parenthesis, arguments = map(str.strip, spelling.partition("("))
     name, at, cutoffs = map(str.strip, head.partition("@"))
     is_well_formed = (
-        _NAME.fullmatch(name)
+        re.fullmatch(_NAME, name)
         and (not parenthesis or arguments.endswith(")"))
         and bool(cutoffs) == bool(at)
         and not set("[])") & set(cutoffs[1:-1] if cutoffs[:1] + cutoffs[-1:] == "[]" else cutoffs)

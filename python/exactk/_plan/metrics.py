@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
 
@@ -13,6 +12,7 @@ from exactk import _core
 from exactk._runtime.errors import input_error, type_error
 from exactk._runtime.faults import quote
 from exactk._runtime.names import Registry
+from exactk._runtime.records import NamedTuple, Record
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -185,14 +185,9 @@ def metric_info(spelling: str, metric_string: str | None = None) -> MetricInfo:
     return metrics[name]
 
 
-_F_OF_NUMBER = re.compile(
-    r"f(?:[-_]?beta)?[-_]?(?P<beta>0[._]?[0-9]{1,9}|[0-9]{1,9})(?:[-_]?score)?(?:(?:[-_]?at[-_]?|@)(?P<cutoff>[1-9][0-9]{0,8}|k))?",
-    re.ASCII | re.IGNORECASE,
-)
+_F_OF_NUMBER = r"(?ai)f(?:[-_]?beta)?[-_]?(?P<beta>0[._]?[0-9]{1,9}|[0-9]{1,9})(?:[-_]?score)?(?:(?:[-_]?at[-_]?|@)(?P<cutoff>[1-9][0-9]{0,8}|k))?"
 """F with its beta, as in f2, F0.5@10 and f05_score."""
-_NAME_AT = re.compile(
-    r"(?P<name>.+?)(?:[-_]?score)?(?:[-_ ]?(?:@|at[-_ ]?)?(?P<cutoff>[1-9][0-9]{0,8}|k))?", re.ASCII | re.IGNORECASE
-)
+_NAME_AT = r"(?ai)(?P<name>.+?)(?:[-_]?score)?(?:[-_ ]?(?:@|at[-_ ]?)?(?P<cutoff>[1-9][0-9]{0,8}|k))?"
 """A cutoff without @, or in the name of a function, as in ndcg10, ndcg_at_10, apk and ndcg_score."""
 
 
@@ -227,7 +222,7 @@ def meant_by(text: str) -> Meant | None:
     before, _, rest = text.partition("(")
     settings, _, after = rest.rpartition(")")
     name = f"{before.strip()}{after.strip()}"
-    of_f, of_name = _F_OF_NUMBER.fullmatch(name), _NAME_AT.fullmatch(name)
+    of_f, of_name = re.fullmatch(_F_OF_NUMBER, name), re.fullmatch(_NAME_AT, name)
     if name in metrics:
         spelling, k = name, None
     elif of_f:
@@ -244,14 +239,14 @@ def meant_by(text: str) -> Meant | None:
     return Meant(info, spelling, None if k is None else int(k) if k.isdigit() else 10, settings)
 
 
-_CUSTOM_NAME = re.compile(r"[A-Za-z](?:[A-Za-z0-9_-]*[A-Za-z])?")
+_CUSTOM_NAME = r"[A-Za-z](?:[A-Za-z0-9_-]*[A-Za-z])?"
 
 
 def check_name(name: object) -> str:
     """Return the name of a custom metric, or raise if strings could not name it."""
     if not isinstance(name, str):
         raise type_error("name", "a string", repr(name))
-    if not _CUSTOM_NAME.fullmatch(name) or len(name) > 100:
+    if not re.fullmatch(_CUSTOM_NAME, name) or len(name) > 100:
         expected = "letters, digits, _ and -, from a letter to a letter"
         raise input_error("name", expected, repr(name[:200]), hint="k= is the cutoff")
     return name
@@ -270,8 +265,7 @@ _OF_CUSTOM: Mapping[str, Any] = MappingProxyType(
 """What the core's descriptions say of metrics of one's own; all else is false."""
 
 
-@dataclass(frozen=True)
-class CustomInfo:
+class CustomInfo(Record):
     """The description of a metric of one's own, with the attributes of the other metrics' descriptions."""
 
     name: str
@@ -291,8 +285,7 @@ class CustomInfo:
         return self.of == "judged"
 
 
-@dataclass(frozen=True, repr=False)
-class CustomMetric:
+class CustomMetric(Record):
     """A metric of one's own at a cutoff, for the metrics of `exactk.evaluate` and `exactk.compare`.
 
     `exactk.custom` makes it.
@@ -307,7 +300,9 @@ class CustomMetric:
 
     info: CustomInfo
     spelling: str
-    function: Callable[[Any], object] = field(compare=False)
+    function: Callable[[Any], object]
+
+    _uncompared = frozenset({"function"})
 
     def __reduce__(self) -> tuple[Any, ...]:
         info = self.info

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field, replace
 from functools import cached_property
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from exactk import _core
 from exactk._plan.fields import FIELDS, STANDARD_RULES, core_rules, fields_of
 from exactk._plan.metrics import metrics
+from exactk._runtime.records import NamedTuple, Record
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -41,8 +41,7 @@ def _needs(info: _core.MetricInfo | CustomInfo, rules: Mapping[str, Any]) -> Nee
     return Needs(is_of_popularity, not is_of_popularity, has_tags, not is_of_popularity)
 
 
-@dataclass(frozen=True)
-class Value:
+class Value(Record):
     """One value to report: a metric at a cutoff under resolved rules.
 
     ``name`` is the canonical name; ``spelling`` is the request, with only this cutoff, and ``label`` the same without
@@ -54,10 +53,12 @@ class Value:
     cutoff: int | None
     parameter: float
     rules: Mapping[str, Any]
-    spelling: str = field(compare=False)
-    label: str = field(compare=False)
+    spelling: str
+    label: str
     custom: CustomInfo | None = None
-    function: Callable[[Any], object] | None = field(default=None, compare=False)  # of a custom metric
+    function: Callable[[Any], object] | None = None  # of a custom metric
+
+    _uncompared = frozenset({"spelling", "label", "function"})
 
     @cached_property
     def info(self) -> _core.MetricInfo | CustomInfo:
@@ -82,7 +83,7 @@ class Value:
         if self.rules["average"] != "of_means":
             return (self,)
         rules = MappingProxyType({**self.rules, "average": "macro", "weight": "one"})
-        return tuple(replace(self, metric=metric, parameter=0.0, rules=rules) for metric in PARTS_OF_MEANS[self.metric])
+        return tuple(self.replaced(metric=metric, parameter=0.0, rules=rules) for metric in PARTS_OF_MEANS[self.metric])
 
     @cached_property
     def is_plain_mean(self) -> bool:

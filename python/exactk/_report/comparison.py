@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from functools import cached_property
 from itertools import chain
 from os import PathLike
@@ -892,4 +891,4 @@ def _respell(report: Report, spellings: tuple[str, ...]) -> Report:
     """Return the report with other spellings of its metrics."""
     if report.state.spellings == spellings:
         return report
-    return Report(replace(report.state, spellings=spellings), report.users, report._user_table)
+    return Report(report.state.replaced(spellings=spellings), report.users, report._user_table)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from importlib import import_module
 from numbers import Integral
 from types import MappingProxyType
@@ -14,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, overload
 from exactk._runtime.errors import InputError, input_error, type_error
 from exactk._runtime.faults import Option
 from exactk._runtime.numbers import DIGITS
+from exactk._runtime.records import Record
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -306,15 +306,14 @@ def return_or_write(text: str, path: FilePath | None) -> str | None:
     return None
 
 
-@dataclass(frozen=True, eq=False)
-class PageRequest:
+class PageRequest(Record, eq=False):
     """What a page is to show beside the numbers of a report or comparison."""
 
     title: str | None = None
     note: str = ""
     examples: int = 0  # users per side whose keys, values and lists are shown
-    item_names: Mapping[Any, str] = field(default_factory=lambda: MappingProxyType({}))
-    lists: Mapping[str, JudgedLists] = field(default_factory=lambda: MappingProxyType({}))  # by system, "" for a report
+    item_names: Mapping[Any, str] = MappingProxyType({})
+    lists: Mapping[str, JudgedLists] = MappingProxyType({})  # by system, "" for a report
     gate: Gate | None = None
     command: Sequence[str] = ()
     inputs: Sequence[Mapping[str, Any]] = ()  # the files that a command has read, as its JSON has them

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from exactk._plan.values import as_plan
@@ -38,8 +37,7 @@ def _in_order(report: Report, metrics: tuple[str, ...]) -> Report:
     position = {part.identity: index for index, part in enumerate(as_plan(values).distinct_parts)}
     parts = [position[part.identity] for part in as_plan(ordered).distinct_parts]
     groups = sums_of_groups(state)
-    state = replace(
-        state,
+    state = state.replaced(
         metrics=metrics,
         spellings=tuple(state.spellings[index] for index in order),
         totals=tuple(state.totals[part] for part in parts),
@@ -47,7 +45,7 @@ def _in_order(report: Report, metrics: tuple[str, ...]) -> Report:
     )
     table = report._user_table
     if table is not None:
-        table = replace(table, rows=table.rows[[*order, *_part_rows(values, order)]])
+        table = table.replaced(rows=table.rows[[*order, *_part_rows(values, order)]])
     return Report(state, report.users if report._has_keys else None, table)
 
 

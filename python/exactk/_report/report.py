@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from functools import cached_property, partial
 from itertools import chain, islice
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar, overload
 
 import numpy as np
 
@@ -21,6 +20,7 @@ from exactk._report.state import State, plan_of_state, sums_of_groups
 from exactk._runtime.errors import input_error
 from exactk._runtime.faults import Option, plural
 from exactk._runtime.numbers import DIGITS
+from exactk._runtime.records import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import ItemsView, KeysView, ValuesView
@@ -518,7 +518,7 @@ class Report(Exports, Mapping[str, float]):
 
     def _of_shards(self, shards: Shards | None) -> Report:
         """Return the report as that of some shards of an evaluation."""
-        return Report(replace(self.state, shards=shards), self._users, self._user_table)
+        return Report(self.state.replaced(shards=shards), self._users, self._user_table)
 
     def _undefined_users(self, index: int, label: Label | None = None) -> int:
         """Return how many users have NaN as a value, of all users or of a group."""

@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-import json
 import math
-import zlib
-from base64 import b64decode, b64encode
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from exactk._plan.conventions import Convention, description
 from exactk._plan.metric_strings import plan
@@ -19,6 +15,7 @@ from exactk._report.counts import Counts
 from exactk._report.sums import GroupSums, RunningGroupSums, group_sums_of
 from exactk._runtime.errors import StateMismatchError, input_error, type_error
 from exactk._runtime.faults import plural
+from exactk._runtime.records import NamedTuple, Record
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
@@ -146,8 +143,7 @@ _OPTIONAL_FIELDS = (*_LATER_FIELDS, "shards")  # only states of shards have the 
 _EXPECTED = "the output of State.to_dict"
 
 
-@dataclass(frozen=True, repr=False)
-class State:
+class State(Record):
     """The exact, mergeable sums of an evaluation.
 
     `exactk.merge` adds states or reports of different users; the result equals one evaluation of all users, bit for
@@ -212,13 +208,15 @@ class State:
     totals: tuple[Sums, ...]
     groups: Mapping[Label, tuple[Sums, ...]] | None = None
     group_order: tuple[Label, ...] | None = None
-    grade_column: str | None = field(default=None, compare=False)
+    grade_column: str | None = None
     truth_digest: int | None = None
     catalogue: Catalogue | None = None
     item_tallies: tuple[ItemTally, ...] = ()
     custom_metrics: tuple[CustomInfo, ...] = ()
     group_tallies: tuple[GroupTally, ...] = ()
-    shards: Shards | None = field(default=None, compare=False)
+    shards: Shards | None = None
+
+    _uncompared = frozenset({"grade_column", "shards"})
 
     @classmethod
     def of_values(cls, values: Plan, *parts: Any, **named_parts: Any) -> State:  # noqa: ANN401 - the fields
@@ -260,6 +258,9 @@ class State:
 
     def to_bytes(self) -> bytes:
         """Return the state as bytes for `from_bytes`: a header with a checksum, JSON, and the tallies of items."""
+        import json
+        import zlib
+
         text = json.dumps(self._to_plain(), separators=(",", ":")).encode()
         body = b"".join(map(_with_size, [text, *self._tallies_as_bytes()]))
         return STATE_PREFIX + _VERSION.to_bytes(4, "little") + zlib.crc32(body).to_bytes(4, "little") + body
@@ -273,6 +274,9 @@ class State:
         InputError
             If the bytes are truncated or corrupted.
         """
+        import json
+        import zlib
+
         from exactk._report.validation import plain_data
 
         if not isinstance(data, (bytes, bytearray, memoryview)):
@@ -293,6 +297,8 @@ class State:
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain data for JSON. Integers are hexadecimal text, as they exceed JSON numbers."""
+        from base64 import b64encode
+
         texts = [b64encode(tally).decode() for tally in self._tallies_as_bytes()]
         count = len(self.item_tallies)
         of_groups = {"group_tallies": texts[count:]} if self.group_tallies else {}
@@ -418,6 +424,8 @@ def _split_by_size(body: bytes) -> list[bytes]:
 
 
 def _decoded(text: object) -> bytes:
+    from base64 import b64decode
+
     from exactk._report.validation import fail
 
     if not isinstance(text, str):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from decimal import Context, Decimal
-from fractions import Fraction
 from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
 
 from exactk._plan.conventions import base_of, confirms_undefined, override_name
@@ -15,6 +14,7 @@ from exactk._runtime.faults import Option, plural
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
+    from fractions import Fraction
 
     from exactk._inference.intervals import MeanInterval
     from exactk._plan.conventions import Convention
@@ -151,6 +151,8 @@ def _root_of_variance(total: int, squares: int, weight: int, scales: tuple[int, 
 
 def interval_of_sums(value: Value, sums: Sequence[Sums], confidence: float, *, weighted: bool) -> MeanInterval:
     """Return the confidence interval of a value over all users; raise InputError unless sums of squares determine it."""
+    from fractions import Fraction
+
     from exactk._inference.intervals import MeanInterval, mean_interval
     from exactk._inference.significance import exp
 
@@ -213,6 +215,8 @@ def _divisors(value: Value, part: PartColumns, *, weighted: bool) -> tuple[list[
 
 def _f_of_means(value: Value, precision: Ratio, recall: Ratio) -> Ratio:
     """Return P R / ((1 - a) P + a R) with a = 1 / (1 + beta^2), which is P for beta = 0 and R for beta = inf."""
+    from fractions import Fraction
+
     beta = 1.0 if value.info.parameter is None else value.parameter
     a = 1 / (1 + Fraction(beta) ** 2) if math.isfinite(beta) else Fraction(0)
     hits = precision[0] * recall[0]
@@ -282,6 +286,8 @@ def disparity_of_groups(values: Mapping[Label, float], how: str, metric: str) ->
 
     Warn of groups that have none. The values are used exactly, so that their order does not matter.
     """
+    from fractions import Fraction
+
     from exactk._report.comparison_options import check_choice
 
     check_choice("how", how, get_args(DisparityMeasure))
@@ -322,15 +328,15 @@ def _mean_absolute_difference(ascending: Sequence[Fraction]) -> float:
     """Return the mean over all pairs: value i is added i times, and subtracted once for each value after it."""
     count = len(ascending)
     total = sum((2 * i + 1 - count) * value for i, value in enumerate(ascending))
-    return float(Fraction(total) / (count * (count - 1) // 2))
+    return float(total / (count * (count - 1) // 2))
 
 
 def _coefficient_of_variation(ascending: Sequence[Fraction]) -> float:
     """Return the population standard deviation, divided by the mean; the values are not negative."""
     if not ascending[-1]:
         return 0.0
-    mean = sum(ascending, Fraction(0)) / len(ascending)
-    variance = sum((value**2 for value in ascending), Fraction(0)) / len(ascending) - mean**2
+    mean = sum(ascending) / len(ascending)
+    variance = sum(value**2 for value in ascending) / len(ascending) - mean**2
     return math.sqrt(variance / mean**2)
 
 

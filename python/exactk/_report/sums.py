@@ -10,9 +10,11 @@ from collections.abc import Iterator, Mapping
 from functools import cached_property, reduce
 from itertools import accumulate, chain, repeat
 from operator import or_
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
+
+from exactk._runtime.records import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Sequence

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from exactk._plan.values import Value
 
-_ACCEPTED = re.compile(r"[\w\-. :/]*", re.ASCII)  # the characters that MLflow accepts in names of metrics
+_ACCEPTED = r"(?a)[\w\-. :/]*"  # the characters that MLflow accepts in names of metrics
 _MOST_CHARACTERS = 250  # that MLflow accepts
 
 
@@ -55,7 +55,7 @@ def _checked(argument: str, text: object) -> str:
     """Return what stands before or between names; raise InputError or InputTypeError if no tracker accepts it."""
     if not isinstance(text, str):
         raise type_error(argument, "a string", repr(text))
-    if not _ACCEPTED.fullmatch(text):
+    if not re.fullmatch(_ACCEPTED, text):
         raise input_error(argument, "letters, digits, spaces and any of _-.:/", repr(text))
     return text
 
@@ -129,14 +129,14 @@ def format_markdown(
     return "\n".join(f"| {' | '.join(row)} |" for row in (lines[0], rule, *lines[1:]))
 
 
-_MARKUP = re.compile(r"[*`~]|<(?=[A-Za-z/!?])|&(?=#?\w+;)|\](?=[(\[])|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])")
+_MARKUP = r"[*`~]|<(?=[A-Za-z/!?])|&(?=#?\w+;)|\](?=[(\[])|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])"
 """What Markdown would read as emphasis, code, a link or HTML. Underscores within a word are none of these."""
 
 
 def without_markup(header: Row, rows: Sequence[Row]) -> tuple[list[str], list[list[str]]]:
     """Return the cells of a Markdown table such that they are shown as they are."""
     first, *others = [
-        [_MARKUP.sub(lambda match: f"&#{ord(match[0])};", cell) for cell in row] for row in (header, *rows)
+        [re.sub(_MARKUP, lambda match: f"&#{ord(match[0])};", cell) for cell in row] for row in (header, *rows)
     ]
     return first, others
 
@@ -152,17 +152,18 @@ def escape_latex(text: str) -> str:
     return "".join(_LATEX.get(character, character) for character in text)
 
 
-_EXPONENT = re.compile(r"(?<![\w.])(\d+(?:\.\d+)?)e([+-])0*(\d+)")
-_MINUS = re.compile(r"(?:^|(?<=\s))-(?=\d)")
+_EXPONENT = r"(?<![\w.])(\d+(?:\.\d+)?)e([+-])0*(\d+)"
+_MINUS = r"(?:^|(?<=\s))-(?=\d)"
 
 
 def _latex_numbers(cell: str) -> str:
     """Return a cell with powers of ten and minus signs, where it has 1e-05 and hyphens."""
-    powers = _EXPONENT.sub(
+    powers = re.sub(
+        _EXPONENT,
         lambda one: rf"${one[1]} \cdot 10^{{{one[2].strip('+')}{one[3]}}}$",
         cell,
     )
-    return _MINUS.sub("$-$", powers)
+    return re.sub(_MINUS, "$-$", powers)
 
 
 def format_latex(
@@ -225,8 +226,8 @@ def markdown_with_caption(table: str, caption: str) -> str:
     return "\n\n".join([table, escaped.replace("\\", "\\\\")])
 
 
-_FORMULA = re.compile(r"[=+\-@\t\r\n]")
-_NUMBER = re.compile(r"[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?", re.ASCII)
+_FORMULA = r"[=+\-@\t\r\n]"
+_NUMBER = r"(?a)[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?"
 
 
 class _Lines(list[str]):
@@ -249,7 +250,7 @@ def format_csv(columns: Mapping[str, Sequence[object]]) -> str:
 
 
 def _without_formula(value: object) -> object:
-    is_formula = isinstance(value, str) and _FORMULA.match(value) and not _NUMBER.fullmatch(value)
+    is_formula = isinstance(value, str) and re.match(_FORMULA, value) and not re.fullmatch(_NUMBER, value)
     return f"'{value}" if is_formula else value
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Self
 
@@ -18,6 +17,7 @@ from exactk._report.json_document import json_number
 from exactk._report.state import State, plan_of_state
 from exactk._report.validation import checked_fields, checked_integer, checked_list, fail
 from exactk._runtime.errors import StateMismatchError, input_error
+from exactk._runtime.records import Record
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -124,8 +124,8 @@ def _key_to_plain(key: object) -> object:
     return {"bytes": key.hex()} if isinstance(key, bytes) else key
 
 
-_INTEGER_TYPE = re.compile(r"[<>|][iu][1248]")
-_TEXT_TYPE = re.compile(r"[<>]U[0-9]{1,10}|\|O")
+_INTEGER_TYPE = r"[<>|][iu][1248]"
+_TEXT_TYPE = r"[<>]U[0-9]{1,10}|\|O"
 
 
 def users_from_plain(data: object, count: int) -> NDArray[Any] | None:
@@ -150,11 +150,11 @@ def users_from_plain(data: object, count: int) -> NDArray[Any] | None:
 
 def _column_from_plain(kind: object, keys: Sequence[Any]) -> NDArray[Any]:
     """Return one part of the keys. Memory for text follows the values, not the stated length."""
-    if isinstance(kind, str) and _INTEGER_TYPE.fullmatch(kind):
+    if isinstance(kind, str) and re.fullmatch(_INTEGER_TYPE, kind):
         dtype = np.dtype(kind)
         info = np.iinfo(dtype)
         return np.array([checked_integer(key, "a user", int(info.min), int(info.max)) for key in keys], dtype)
-    if not isinstance(kind, str) or not _TEXT_TYPE.fullmatch(kind):
+    if not isinstance(kind, str) or not re.fullmatch(_TEXT_TYPE, kind):
         raise fail("integer or string users", kind)
     texts = [_key_from_plain(key) for key in keys]
     if len(set(map(type, texts))) > 1:
@@ -171,8 +171,7 @@ def _key_from_plain(key: object) -> str | bytes:
     return bytes.fromhex(key["bytes"])
 
 
-@dataclass(frozen=True, eq=False)
-class UserTable:
+class UserTable(Record, eq=False):
     """The rows of a report's users: a column per user.
 
     After the values come two rows for each value that is not a mean of the users' values: the numerators and the
@@ -201,8 +200,7 @@ class UserTable:
         absent = users < 0
         rows = self.rows[:, users]
         rows[:, absent] = np.nan
-        return replace(
-            self,
+        return self.replaced(
             rows=rows,
             weights=None if self.weights is None else np.where(absent, 0, self.weights[users]),
             groups=None if self.groups is None else np.where(absent, -1, self.groups[users]),
@@ -214,7 +212,7 @@ class UserTable:
             return self
         position = {label: index for index, label in enumerate(labels)}
         positions = np.array([*(position[label] for label in self.labels), -1], np.int64)  # the last: no label
-        return replace(self, groups=positions[self.groups], labels=labels)
+        return self.replaced(groups=positions[self.groups], labels=labels)
 
     @classmethod
     def concatenate(cls, tables: Sequence[UserTable]) -> UserTable:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 _TOLERANCE = 1e-9  # of what is computed from sums
 _MAX_COUNT = 2**62
 _MAX_HEX_DIGITS = 2048  # of an exact sum; those of the reference have fewer
-_HEX = re.compile(r"-?0x[0-9a-f]+")
+_HEX = r"-?0x[0-9a-f]+"
 
 _UNIT_SCALES = (80, 160, 80)  # for unweighted values in [0, 1]
 _WIDE_SCALES = (1074, 1074, 80)  # for other values
@@ -93,14 +93,14 @@ def checked_integer(value: object, what: str, least: int = 0, most: int = _MAX_C
     return value
 
 
-_DIGEST = re.compile(r"0x[0-9a-f]{32}")
+_DIGEST = r"0x[0-9a-f]{32}"
 
 
 def checked_digest(data: object, what: str = "truth_digest") -> int | None:
     """Return a digest of 128 bits; None if there is none."""
     if data is None:
         return None
-    if not isinstance(data, str) or not _DIGEST.fullmatch(data):
+    if not isinstance(data, str) or not re.fullmatch(_DIGEST, data):
         raise fail(f"{what} to be 0x and 32 hexadecimal digits, or null", data)
     return int(data, 16)
 
@@ -156,7 +156,7 @@ def _read_sums(row: object, users: int) -> Sums:
 
 
 def read_hex(text: object) -> int:
-    if not isinstance(text, str) or len(text) > _MAX_HEX_DIGITS or not _HEX.fullmatch(text):
+    if not isinstance(text, str) or len(text) > _MAX_HEX_DIGITS or not re.fullmatch(_HEX, text):
         raise fail(f"a hexadecimal integer of at most {_MAX_HEX_DIGITS} characters", text)
     return int(text, 16)
 

@@ -4,7 +4,6 @@ import sys
 import warnings
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
@@ -63,7 +62,7 @@ class ExactkError(Exception):
         """Return the error whose message describes the fault."""
         is_out_of_range = fault.expected in _RANGES and fault.found != "-1"  # which is padding
         hint = _RANGE_HINT if is_out_of_range and _RANGE_HINT[-1] not in fault.hint else ()
-        fault = replace(fault, hint=(*fault.hint, *("; " for _ in fault.hint[:1]), *hint)) if hint else fault
+        fault = fault.replaced(hint=(*fault.hint, *("; " for _ in fault.hint[:1]), *hint)) if hint else fault
         error = cls(fault.message(), fault.argument or None, fault.row, fault.position, fault.count)
         error._fault = fault
         return error
@@ -96,7 +95,7 @@ class ExactkError(Exception):
 
     def amended(self, **parts: object) -> Self:
         """Return the error after replacing parts of its fault."""
-        return self.of_fault(replace(self.fault, **parts))  # type: ignore[arg-type]
+        return self.of_fault(self.fault.replaced(**parts))
 
     def within(self, context: str) -> Self:
         """Return the error after adding what the argument is of, such as ``system 'als'``."""
@@ -142,7 +141,7 @@ def _of_core(
     if change is not None:
         field, choice, is_keyword = change
         text = (Option(field, choice) if is_keyword else Option("convention", {field: choice}), f" {hint}")
-    return error_type.of_fault(replace(Fault(hint=text), **parts))  # type: ignore[arg-type]
+    return error_type.of_fault(Fault(hint=text).replaced(**parts))
 
 
 _core.register_errors(

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import TypeAlias
 
+from exactk._runtime.records import Record
 
-@dataclass(frozen=True)
-class Option:
+
+class Option(Record):
     """A keyword argument, with the value that a hint proposes."""
 
     name: str
@@ -49,8 +49,7 @@ def quote(text: str) -> str:
     return repr(text) if len(text) <= most else f"{text[:most]!r}..."
 
 
-@dataclass(frozen=True, kw_only=True)
-class Fault:
+class Fault(Record, kw_only=True):
     """The parts of an error message.
 
     Attributes

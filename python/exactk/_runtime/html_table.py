@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import html
 import re
+from html import escape
 from typing import TYPE_CHECKING, NamedTuple
 
 from exactk._runtime.faults import plural
@@ -37,7 +37,7 @@ _NUMBER = "<td>{}</td>"
 _UNBROKEN_NUMBER = '<td style="white-space:nowrap">{}</td>'
 # Said by each cell that needs it: Jupyter's own rule for cells wins over what they would inherit from the table.
 _IN_ONE_LINE = ";white-space:nowrap"
-_MAY_BREAK = re.compile(r"[^\w.+@]", re.ASCII)
+_MAY_BREAK = r"(?a)[^\w.+@]"
 _BEST = "<b>*&nbsp;{}</b>"  # the asterisk on the left, so that numbers align, and in the same line
 _NOTE = '<div class="exactk-note" style="text-align:left">{}</div>'
 
@@ -98,7 +98,7 @@ def _cell(table: HtmlTable, column: int, cell: str, *, is_best: bool) -> str:
     text = _text(cell, (table.longest or LONGEST))
     shown = _BEST.format(text) if is_best else text
     is_number = column >= max(1, table.left)
-    in_one_line = _MAY_BREAK.search(cell) and (is_number or len(cell) <= _MOST_IN_A_LINE)
+    in_one_line = re.search(_MAY_BREAK, cell) and (is_number or len(cell) <= _MOST_IN_A_LINE)
     if is_number:
         return (_UNBROKEN_NUMBER if in_one_line else _NUMBER).format(shown)
     return (_ROW if column == 0 else _TEXT).format(_IN_ONE_LINE if in_one_line else "", shown)
@@ -121,7 +121,7 @@ def _left_out(table: HtmlTable, rows: int, columns: int, notes: int) -> str:
 def _text(text: str, longest: int) -> str:
     """Return plain text as HTML, cut where it is too long."""
     shown = printable(text)
-    return html.escape(shown if len(shown) <= longest else f"{shown[: longest - 1]}…")
+    return escape(shown if len(shown) <= longest else f"{shown[: longest - 1]}…")
 
 
 def _that_fit(parts: Iterable[str], budget: int) -> list[str]:

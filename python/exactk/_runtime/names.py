@@ -46,7 +46,7 @@ class Registry(Mapping[str, _T], Generic[_T]):
         kind: str,
         aliases: Mapping[str, str] = MappingProxyType({}),
     ) -> None:
-        self._entries = dict(entries)
+        self._entries = entries
         self._describe, self._kind = describe, kind
         self._names = {**{name: name for name in entries}, **aliases}
         self._folded_names = {fold(spelling): name for spelling, name in self._names.items()}

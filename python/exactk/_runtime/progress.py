@@ -6,11 +6,12 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from exactk._runtime.errors import type_error
+from exactk._runtime.records import NamedTuple
 
 if TYPE_CHECKING:
     from exactk._runtime.optional import DisplayHandle

@@ -7,11 +7,10 @@ import time
 from functools import lru_cache
 from numbers import Integral
 from operator import attrgetter
-from pathlib import Path
-from typing import NamedTuple
 
 from exactk import _core
 from exactk._runtime.errors import input_error, type_error
+from exactk._runtime.records import NamedTuple
 
 MAX_THREADS = _core.MAX_THREADS
 
@@ -73,6 +72,7 @@ class _ReadQuota(NamedTuple):
 
 
 _QUOTA_SECONDS = 1.0  # until it is read again, which takes longer than a small evaluation
+_CGROUP_FILE, _CGROUP_ROOT = "/proc/self/cgroup", "/sys/fs/cgroup"
 _last_quota: list[_ReadQuota] = []
 
 
@@ -82,7 +82,7 @@ def _current_quota() -> int:
     for last in _last_quota:
         if last.process == process and now - last.time < _QUOTA_SECONDS:
             return last.threads
-    quota = _cgroup_quota(Path("/proc/self/cgroup"), Path("/sys/fs/cgroup"))
+    quota = _cgroup_quota(_CGROUP_FILE, _CGROUP_ROOT)
     _last_quota[:] = [_ReadQuota(now, process, quota)]
     return quota
 
@@ -111,7 +111,7 @@ def _affinity_threads() -> int:
         return os.cpu_count() or 1
 
 
-def _cgroup_quota(cgroup_file: Path, root: Path) -> int:
+def _cgroup_quota(cgroup_file: str, root: str) -> int:
     """Return the lowest CPU quota, in whole CPUs, of the process's cgroup and its ancestors.
 
     A controller belongs to one hierarchy: if version 1 has "cpu", version 2 does not.
@@ -129,11 +129,12 @@ def _cgroup_quota(cgroup_file: Path, root: Path) -> int:
     return min(map(_quota_of_version_2, _cgroup_folders(root, version_2)))
 
 
-def _controller_mount(root: Path, controllers: str) -> Path:
-    return root / "cpu" if (root / "cpu").is_dir() else root / controllers
+def _controller_mount(root: str, controllers: str) -> str:
+    by_name = f"{root}/cpu"
+    return by_name if os.path.isdir(by_name) else f"{root}/{controllers}"  # noqa: PTH112 - pathlib is a tenth of a first call
 
 
-def _cgroup_folders(mount: Path, path: str) -> list[Path]:
+def _cgroup_folders(mount: str, path: str) -> list[str]:
     """Return the folders of a cgroup and of its ancestors, up to the mount.
 
     A container may know its cgroup's path on the host but see only the mount: the folders in between do not exist, and
@@ -142,18 +143,18 @@ def _cgroup_folders(mount: Path, path: str) -> list[Path]:
     parts = [part for part in path.split("/") if part]
     if ".." in parts:  # outside of this namespace
         parts = []
-    return [mount.joinpath(*parts[:depth]) for depth in range(len(parts), -1, -1)]
+    return ["/".join([mount, *parts[:depth]]) for depth in range(len(parts), -1, -1)]
 
 
-def _quota_of_version_1(folder: Path) -> int:
-    quota = _read_text(folder / "cpu.cfs_quota_us").strip()
+def _quota_of_version_1(folder: str) -> int:
+    quota = _read_text(f"{folder}/cpu.cfs_quota_us").strip()
     if not _parse_number(quota):  # -1: no quota
         return MAX_THREADS
-    return _whole_cpus(quota, _read_text(folder / "cpu.cfs_period_us").strip())
+    return _whole_cpus(quota, _read_text(f"{folder}/cpu.cfs_period_us").strip())
 
 
-def _quota_of_version_2(folder: Path) -> int:
-    quota, _, period = _read_text(folder / "cpu.max").strip().partition(" ")
+def _quota_of_version_2(folder: str) -> int:
+    quota, _, period = _read_text(f"{folder}/cpu.max").strip().partition(" ")
     return _whole_cpus(quota, period)
 
 
@@ -165,10 +166,11 @@ def _whole_cpus(quota: str, period: str) -> int:
     return min(MAX_THREADS, -(-quota_time // period_time))
 
 
-def _read_text(file: Path) -> str:
+def _read_text(file: str) -> str:
     """Return the file's content; an empty string if it cannot be read."""
     try:
-        return file.read_text(encoding="utf-8", errors="replace")
+        with open(file, encoding="utf-8", errors="replace") as opened:  # noqa: PTH123 - likewise
+            return opened.read()
     except OSError:
         return ""
 

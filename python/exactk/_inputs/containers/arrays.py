@@ -7,7 +7,7 @@ them, or an object as usearch has: the ids are the ranking, and the distances sh
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -26,6 +26,7 @@ from exactk._inputs.containers.sequences import is_row
 from exactk._inputs.keys.columns import column_of_array, column_of_objects
 from exactk._inputs.model.rows import Rows, TruthColumns, graded_rows, matrix_rows, padded_rows
 from exactk._runtime.errors import input_error, type_error, warn
+from exactk._runtime.records import NamedTuple
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

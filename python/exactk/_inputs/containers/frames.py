@@ -6,7 +6,7 @@ import math
 import operator
 from contextlib import suppress
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -23,6 +23,7 @@ from exactk._inputs.model.rows import Rows, TruthColumns, locate_in_frame, name_
 from exactk._runtime import optional
 from exactk._runtime.errors import ExactkError, InputError, input_error, type_error
 from exactk._runtime.faults import Option, as_text
+from exactk._runtime.records import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

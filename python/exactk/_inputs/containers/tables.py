@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
@@ -27,6 +27,7 @@ from exactk._inputs.keys.pivoted import (
 from exactk._inputs.model.rows import locate_in_frame, of_row
 from exactk._runtime import optional
 from exactk._runtime.errors import ExactkError, type_error
+from exactk._runtime.records import NamedTuple, Record
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -45,12 +46,11 @@ class SelectedColumns(NamedTuple):
     list_offsets: dict[str, Offsets]  # for columns of lists, the offsets
 
 
-@dataclass(frozen=True)
-class ColumnTable:
+class ColumnTable(Record):
     """Columns by name; those with list offsets hold the elements of one list per row."""
 
     columns: Mapping[str, Column]
-    list_offsets: Mapping[str, Offsets] = field(default_factory=dict)
+    list_offsets: Mapping[str, Offsets] = MappingProxyType({})
 
     def __len__(self) -> int:
         name = next(iter(self.columns))

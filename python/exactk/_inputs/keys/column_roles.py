@@ -6,10 +6,11 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
 from itertools import chain
-from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict
+from typing import TYPE_CHECKING, Any, TypedDict
 
 from exactk._runtime.errors import input_error, type_error, warn
 from exactk._runtime.faults import Option, Text
+from exactk._runtime.records import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -90,7 +91,7 @@ def usual_role(name: str) -> str | None:
     return _ROLES.get(_normalize(name))
 
 
-_WORD = re.compile(r"[A-Z]*[a-z]+|[A-Z]+")
+_WORD = r"[A-Z]*[a-z]+|[A-Z]+"
 _SCORE_WORDS = frozenset({
     "confidence", "confidences", "distance", "distances", "logit", "logits", "pred", "predicted", "prediction", "predictions",
     "prob", "probabilities", "probability", "probs", "ratings", "score", "scores", "similarity", "similarities",
@@ -124,15 +125,13 @@ _OTHER_NUMBERS = frozenset({
     "age", "code", "codes", "fold", "iteration", "lat", "latitude", "lng", "lon", "longitude", "postcode", "price", "split",
     "zip", "zipcode",
 })  # fmt: skip
-_ROW_NAMES = re.compile(
-    r"|t|index|level_\d+|__index_level_\d+__|Unnamed: \d+|(?i:(event|order|product|session|transaction|user|visitor)ids?)"
-)
+_ROW_NAMES = r"|t|index|level_\d+|__index_level_\d+__|Unnamed: \d+|(?i:(event|order|product|session|transaction|user|visitor)ids?)"
 """The names of columns that were an index, and of ids in one word."""
 
 
 def words_of(name: str) -> list[str]:
     """Return the words of a name, in lowercase."""
-    return [word.lower() for word in _WORD.findall(name)]
+    return [word.lower() for word in re.findall(_WORD, name)]
 
 
 def names_ratings(name: str) -> bool:
@@ -191,7 +190,7 @@ def _names_times(name: str) -> bool:
 
 
 def _names_rows_or_ids(name: str) -> bool:
-    return bool(_ROW_NAMES.fullmatch(name)) or words_of(name)[-1:] in (["id"], ["ids"])
+    return bool(re.fullmatch(_ROW_NAMES, name)) or words_of(name)[-1:] in (["id"], ["ids"])
 
 
 class Columns(NamedTuple):
@@ -282,15 +281,15 @@ def _absence_error(columns: Columns, role: str, argument: str) -> Exception:
     return input_error(argument, expected, found, hint=hint)
 
 
-_OTHER_SEPARATOR = re.compile(r"[;|\t]")
-_NUMBER = re.compile(r"[-+]?[0-9]+(\.[0-9]*)?")
+_OTHER_SEPARATOR = r"[;|\t]"
+_NUMBER = r"[-+]?[0-9]+(\.[0-9]*)?"
 
 
 def _header_hint(existing: Sequence[str]) -> str:
     """Return what is wrong with a header that has other separators, or is a row of values; empty if nothing is."""
-    if len(existing) == 1 and (separator := _OTHER_SEPARATOR.search(existing[0])):
+    if len(existing) == 1 and (separator := re.search(_OTHER_SEPARATOR, existing[0])):
         return f"columns are separated by commas in CSV and by tabs in TSV, here by {separator[0]!r}"
-    number = next(filter(_NUMBER.fullmatch, existing), None)
+    number = next((one for one in existing if re.fullmatch(_NUMBER, one)), None)
     return "" if number is None else f"{number} is a value, and files begin with a line of column names"
 
 
@@ -306,12 +305,12 @@ def order_error(columns: Columns, used: Sequence[str], roles: Sequence[str], arg
     return input_error(argument, expected, "none", hint=naming_hint(others, *roles))
 
 
-_OTHER_LINE = re.compile(r"[#<%]|[^:]*:$")
+_OTHER_LINE = r"[#<%]|[^:]*:$"
 
 
 def naming_hint(columns: Columns, *roles: str) -> Text:
     """Return how to name a column for a role, using the likeliest column without a role: for keys, ids before others."""
-    if not any(map(usual_role, columns.names)) and any(map(_OTHER_LINE.match, columns.names)):
+    if not any(map(usual_role, columns.names)) and any(re.match(_OTHER_LINE, name) for name in columns.names):
         return ("files begin with a line of column names",)
     free = [name for name in columns.free if usual_role(name) is None and not _names_times(name)]
     are_keys = roles[0] in {"user", "item"}
@@ -344,15 +343,15 @@ def _usual_column(columns: Columns, role: str, argument: str) -> str | None:
 
 
 _MOST_EVENTS = 20
-_EVENT = re.compile("(action|activity|behaviou?r|engagement|event|feedback|(inter|re)action|label|sentiment|signal)s?")
-_KIND = re.compile("kind|outcome|state|status|type")
-_JUDGMENT = re.compile("judge?ments?|negatives?|positives?|relevant")
-_PARTITION = re.compile("partition|set|split|subset")
-_ACTION = re.compile(
+_EVENT = "(action|activity|behaviou?r|engagement|event|feedback|(inter|re)action|label|sentiment|signal)s?"
+_KIND = "kind|outcome|state|status|type"
+_JUDGMENT = "judge?ments?|negatives?|positives?|relevant"
+_PARTITION = "partition|set|split|subset"
+_ACTION = (
     "(addtocart|bought|buy|cancel|cart|click|complete|deliver|dislike|download|favou?rite|impression|install|like|listen"
     "|order|paid|play|purchase|return|save|seen|share|skip|subscribe|transaction|view|watch)(l?e?d|s)?"
 )
-_MAY_BE_EVENT = re.compile("|".join(one.pattern for one in (_EVENT, _KIND, _ACTION, _JUDGMENT, _PARTITION)))
+_MAY_BE_EVENT = f"{_EVENT}|{_KIND}|{_ACTION}|{_JUDGMENT}|{_PARTITION}"
 _FLAGS = frozenset({"0", "1", "f", "false", "n", "no", "t", "true", "y", "yes"})
 POSITIVE = frozenset({"1", "exact", "positive", "relevant", "t", "test", "true", "y", "yes"})
 _PARTS = frozenset({"dev", "eval", "holdout", "test", "testing", "train", "training", "val", "valid", "validation"})
@@ -368,8 +367,8 @@ class UnusedColumns(NamedTuple):
 def names_outcome(name: str) -> bool:
     """Return whether a name says whether something happened, such as `clicked`, or counts, such as `label`."""
     words = words_of(name) or [""]
-    has_happened = any(word.endswith(("ed", "bought", "seen")) and _ACTION.fullmatch(word) for word in words)
-    return has_happened or usual_role(name) == "grade" or _JUDGMENT.fullmatch(words[-1]) is not None
+    has_happened = any(word.endswith(("ed", "bought", "seen")) and re.fullmatch(_ACTION, word) for word in words)
+    return has_happened or usual_role(name) == "grade" or re.fullmatch(_JUDGMENT, words[-1]) is not None
 
 
 def events_among(
@@ -378,7 +377,9 @@ def events_among(
     """Return the columns that say what happened, each with its distinct values; by their names where these are unknown."""
     all_names = [name for name in names if isinstance(name, str)]
     texts = [*may_be_grades(all_names), *(name for name in all_names if words_of(name)[-1:] == ["split"])]
-    columns = [(name, *values_of(name)) for name in texts if any(map(_MAY_BE_EVENT.fullmatch, words_of(name)))]
+    columns = [
+        (name, *values_of(name)) for name in texts if any(re.fullmatch(_MAY_BE_EVENT, word) for word in words_of(name))
+    ]
     return tuple(column for column in columns if _are_events(*column))
 
 
@@ -388,15 +389,15 @@ def _are_events(name: str, *values: str) -> bool:
     if not 1 < len(values) <= _MOST_EVENTS:
         return False
     last, lowered = words_of(name)[-1], {value.lower() for value in values}
-    if _PARTITION.fullmatch(last):
+    if re.fullmatch(_PARTITION, last):
         return lowered <= _PARTS
-    have_action = any(_ACTION.fullmatch(word) for value in values for word in words_of(value))
-    return have_action or _names_event(name) or _JUDGMENT.fullmatch(last) is not None or lowered <= _FLAGS
+    have_action = any(re.fullmatch(_ACTION, word) for value in values for word in words_of(value))
+    return have_action or _names_event(name) or re.fullmatch(_JUDGMENT, last) is not None or lowered <= _FLAGS
 
 
 def _names_event(name: str) -> bool:
     """Return whether a name says that the column holds what happened, not where or when."""
     *others, last = words_of(name) or [""]
-    if others and (last == "name" or _KIND.fullmatch(last)):
+    if others and (last == "name" or re.fullmatch(_KIND, last)):
         last = others[-1]
-    return _EVENT.fullmatch(last) is not None
+    return re.fullmatch(_EVENT, last) is not None

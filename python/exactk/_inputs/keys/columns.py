@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
 from numbers import Integral, Number
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any, Protocol
@@ -13,6 +12,7 @@ import numpy as np
 from exactk import _core
 from exactk._inputs.checks import exact_float, id_array
 from exactk._runtime.errors import InputError, input_error, type_error
+from exactk._runtime.records import Record
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -44,16 +44,16 @@ class Column(Protocol):
         ...
 
 
-@dataclass(frozen=True)
-class NumberColumn:
+class NumberColumn(Record):
     """Numbers in a NumPy array."""
 
     array: NDArray[Any]
-    kind: str = field(init=False)  # int or float; the dtype if it is neither
 
-    def __post_init__(self) -> None:
+    @property
+    def kind(self) -> str:
+        """Int or float; the dtype if it is neither."""
         dtype = self.array.dtype
-        object.__setattr__(self, "kind", _NUMBER_KINDS.get(dtype.kind) or str(dtype))
+        return _NUMBER_KINDS.get(dtype.kind) or str(dtype)
 
     def __len__(self) -> int:
         return len(self.array)
@@ -74,8 +74,7 @@ def _text_error(argument: str, kind: str) -> Exception:
     return type_error(argument, "numbers", found, hint=f".astype(float) converts {what}")
 
 
-@dataclass(frozen=True)
-class TextColumn:
+class TextColumn(Record):
     """Strings or bytes in a list; or objects of another type, which are neither keys nor numbers."""
 
     texts: list[Any]
@@ -93,8 +92,7 @@ class TextColumn:
         return _core.encode_texts(vocabulary, self.texts, as_bytes=self.kind == "bytes", argument=argument)
 
 
-@dataclass(frozen=True)
-class PackedColumn:
+class PackedColumn(Record):
     """Concatenated UTF-8 strings; the i-th is ``data[offsets[i]:offsets[i + 1]]``."""
 
     offsets: NDArray[np.int64]
@@ -126,8 +124,7 @@ def packed_column(texts: Sequence[str]) -> PackedColumn:
     return PackedColumn(offsets, np.frombuffer(b"".join(encoded), np.uint8))
 
 
-@dataclass(frozen=True)
-class CodedColumn:
+class CodedColumn(Record):
     """Dictionary codes of a few categories. Each category is encoded once."""
 
     codes: NDArray[Any]
@@ -177,8 +174,7 @@ class CodedColumn:
         return codes
 
 
-@dataclass(frozen=True)
-class ArrowTextColumn:
+class ArrowTextColumn(Record):
     """Strings or bytes in an Arrow array."""
 
     column: _core.ArrowColumn
@@ -196,8 +192,7 @@ class ArrowTextColumn:
         return self.column.encode(vocabulary, threads, argument)
 
 
-@dataclass(frozen=True)
-class ChunkedColumn:
+class ChunkedColumn(Record):
     """Concatenated columns of one kind, such as the chunks of an Arrow column."""
 
     chunks: Sequence[Column]

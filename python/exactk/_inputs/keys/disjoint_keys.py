@@ -41,13 +41,13 @@ def examples_of_differing_ids(ones: Sequence[Any], others: Sequence[Any], users:
 
 _MOST = 100_000  # keys whose forms are looked at
 _MANY_USERS, _MANY_PAIRS = 32, 100_000  # of items: with fewer, users may well have others
-_NOISE = re.compile(r"(?<!\d)0+(?=\d)|\.0+$|[\W_]+")
+_NOISE = r"(?<!\d)0+(?=\d)|\.0+$|[\W_]+"
 
 
 def _by_plain_form(keys: Sequence[Any]) -> dict[str, Any]:
     """Return text keys by what is left without case, signs, leading zeros and decimals of 0, and without a prefix of all."""
     by_text = {
-        _NOISE.sub("", unicodedata.normalize("NFKC", key).casefold()): key
+        re.sub(_NOISE, "", unicodedata.normalize("NFKC", key).casefold()): key
         for key in keys[:_MOST]
         if isinstance(key, str)
     }

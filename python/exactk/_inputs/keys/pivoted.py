@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import chain
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -19,6 +19,7 @@ from exactk._inputs.keys.column_roles import name_columns, usual_role
 from exactk._inputs.keys.columns import CodedColumn, Column, NumberColumn
 from exactk._runtime import optional
 from exactk._runtime.errors import input_error, type_error
+from exactk._runtime.records import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -13,6 +12,7 @@ from exactk import _core
 from exactk._inputs.checks import Codes, id_array, read_only
 from exactk._runtime.errors import input_error, type_error
 from exactk._runtime.faults import Option, Text
+from exactk._runtime.records import Record
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -34,8 +34,7 @@ KIND_HINT: Text = (
 )
 
 
-@dataclass(frozen=True, eq=False)
-class Vocabulary:
+class Vocabulary(Record, eq=False):
     """Distinct keys, in order of first appearance; keys are only ever added. A key of several columns is encoded part by part.
 
     The codes of the first two parts form a pair, which gets a code; that code and the code of the third part form
@@ -46,7 +45,6 @@ class Vocabulary:
     labels: tuple[str, ...]  # names of the parts, if there are several
     parts: tuple[_core.Vocabulary, ...]
     pairs: tuple[_core.Vocabulary, ...]  # one fewer than parts
-    _positions: dict[tuple[int, ...], Codes] = field(default_factory=dict, repr=False)  # in key order, by sizes
 
     @classmethod
     def of_kinds(cls, kinds: Sequence[str], labels: Sequence[str] = ()) -> Vocabulary:
@@ -93,6 +91,10 @@ class Vocabulary:
             found += f" (such as {example})" if example else ""
             raise type_error(argument, f"{noun} of type {expected}, as in the truth", found, hint=KIND_HINT)
 
+    @cached_property
+    def _positions(self) -> dict[tuple[int, ...], Codes]:  # in key order, by sizes
+        return {}
+
     def positions_in_key_order(self, sizes: tuple[int, ...]) -> Codes:
         """Return the position of each of the first keys among them in ascending order; keys have one part."""
         if sizes not in self._positions:
@@ -101,8 +103,7 @@ class Vocabulary:
         return self._positions[sizes]
 
 
-@dataclass(frozen=True, eq=False)
-class Snapshot:
+class Snapshot(Record, eq=False):
     """The keys of a vocabulary at one time: those with codes below its size then."""
 
     vocabulary: Vocabulary
@@ -191,6 +192,10 @@ class Snapshot:
         parts = zip(self.vocabulary.parts, self.part_sizes, self.kinds, self.by_part, strict=True)
         selected.encode([_key_column(part, size, kind, of_part[codes]) for part, size, kind, of_part in parts], "keys")
         return selected.snapshot()
+
+    @cached_property
+    def _positions(self) -> dict[tuple[int, ...], Codes]:  # in key order, by sizes
+        return {}
 
     def positions_in_key_order(self) -> Codes:
         """Return the position of each key among all of them in ascending order; keys have one part."""

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from exactk import _core
 from exactk._inputs.checks import converted
-from exactk._inputs.keys.disjoint_keys import describe_disjoint
 from exactk._inputs.keys.vocabulary import KIND_HINT
 from exactk._inputs.model.lists import Lists
 from exactk._inputs.model.rows import Rows, encode_items_again, reindex, remove_padding, slice_rows
@@ -22,8 +20,7 @@ if TYPE_CHECKING:
     from exactk._inputs.keys.vocabulary import Snapshot
 
 
-@dataclass(frozen=True, eq=False, init=False, repr=False)
-class CandidateItems(Lists):
+class CandidateItems(Lists, eq=False, init=False):
     """The columns of scores that may be ranked: one row for all users, or one row per user.
 
     Each row is a set: its ids ascend, without repetition.
@@ -97,6 +94,8 @@ class CandidateItems(Lists):
         return self._from_unsorted(rows._replace(user_vocabulary=users), for_all=False, is_absent=is_absent)
 
     def _positions_among(self, items: Snapshot) -> Rows:
+        from exactk._inputs.keys.disjoint_keys import describe_disjoint
+
         rows, keys = self.unsorted, self.item_vocabulary
         kind = "int" if keys is None else keys.kinds[0]
         if rows.has_columns and len(rows.items):

@@ -5,7 +5,6 @@ Rows are in CSR form: contiguous, in dtypes that the core reads, aligned by user
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,6 +14,7 @@ from exactk._inputs.checks import Ids, Offsets, converted, flag_array, offset_ar
 from exactk._inputs.model.rows import Rows, slice_rows, validated_copy
 from exactk._runtime.errors import input_error
 from exactk._runtime.faults import plural
+from exactk._runtime.records import Record
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -24,8 +24,7 @@ if TYPE_CHECKING:
     from exactk._inputs.protocols import KeysLike, VectorLike
 
 
-@dataclass(frozen=True, eq=False, init=False, repr=False)
-class Lists:
+class Lists(Record, eq=False, init=False):
     """One list of item ids per user: row ``u`` is ``items[indptr[u]:indptr[u + 1]]``."""
 
     indptr: Offsets
@@ -35,8 +34,8 @@ class Lists:
     user_vocabulary: Snapshot | None  # of keyed users
     item_vocabulary: Snapshot | None  # item keys, if items are codes
     column_count: int | None  # of the matrix without item keys whose column numbers the items are
-    find_row: FindRow | None = field(repr=False)  # locates rows in a frame or file, for messages
-    core: _core.Lists = field(repr=False)
+    find_row: FindRow | None  # locates rows in a frame or file, for messages
+    core: _core.Lists
 
     _argument = "lists"  # name in messages
 
@@ -100,8 +99,7 @@ def _optional_flags(present: object, argument: str) -> NDArray[np.bool_] | None:
     return None if present is None else flag_array(present, argument)
 
 
-@dataclass(frozen=True, eq=False, init=False, repr=False)
-class Rankings(Lists):
+class Rankings(Lists, eq=False, init=False):
     """The item ids recommended to each user, best first.
 
     The arrays are viewed, not copied.
@@ -246,8 +244,7 @@ class Rankings(Lists):
 Rankings.__module__ = "exactk"  # where a dataclass would look for names, if it stood in its body
 
 
-@dataclass(frozen=True, eq=False, init=False, repr=False)
-class Exclusions(Lists):
+class Exclusions(Lists, eq=False, init=False):
     """The items that must not be ranked for each user, such as training items.
 
     The arrays are copied once and validated.

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field, fields
 from numbers import Real
 from typing import TYPE_CHECKING, Any, Self, TypeAlias
 
@@ -15,6 +14,7 @@ from exactk._inputs.model.lists import Exclusions, Rankings
 from exactk._inputs.model.rows import Rows
 from exactk._runtime.errors import input_error, type_error
 from exactk._runtime.faults import plural
+from exactk._runtime.records import Record
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -28,8 +28,7 @@ if TYPE_CHECKING:
     from exactk._inputs.protocols import DataFrame, KeysLike, MatrixLike, VectorLike
 
 
-@dataclass(frozen=True, eq=False, init=False, repr=False)
-class Scores:
+class Scores(Record, eq=False, init=False):
     """Dense scores: one score per user and item, where higher is better.
 
     The array is viewed, not copied.
@@ -80,7 +79,7 @@ class Scores:
     user_vocabulary: Snapshot | None  # the keys of the rows; of `user_rows` if there are any
     item_vocabulary: Snapshot | None  # the keys of the columns, in their order
     user_rows: Offsets | None  # the row of each user, -1 for a user without scores; None: user u has row u
-    core: _core.Scores = field(repr=False)
+    core: _core.Scores
 
     def __init__(
         self,
@@ -291,8 +290,7 @@ def round_threshold(min_score: float | None) -> float | None:
     return None if min_score is None else float(round_to_float32(np.array([min_score]))[0])
 
 
-@dataclass(frozen=True, eq=False, init=False, repr=False)
-class SparseScores:
+class SparseScores(Record, eq=False, init=False):
     """Sparse scores: the items that may be ranked for each user, with scores, where higher is better.
 
     The arrays are viewed, not copied.
@@ -337,7 +335,7 @@ class SparseScores:
     scores: NDArray[Any]
     min_score: float | None
     is_complete: bool  # whether these are all items that may be ranked, and not the best of them
-    core: _core.SparseScores = field(repr=False)
+    core: _core.SparseScores
 
     def __init__(
         self,
@@ -447,8 +445,7 @@ SparseScores.__module__ = "exactk"  # where a dataclass would look for names, if
 SIMILARITIES = ("dot", "cosine", "euclidean")
 
 
-@dataclass(frozen=True, eq=False, init=False, repr=False)
-class CanonicalEmbeddings:
+class CanonicalEmbeddings(Record, eq=False, init=False):
     """User and item vectors with canonical candidate items. `exactk.Embeddings` accepts any container of candidates."""
 
     user_vectors: NDArray[Any]
@@ -460,12 +457,12 @@ class CanonicalEmbeddings:
     exclude_self: bool
     user_vocabulary: Snapshot | None  # the keys of the users
     item_vocabulary: Snapshot | None  # the keys of the items, in their order
+    core: _core.Embeddings
     present: NDArray[np.bool_] | None = None  # flags of the users who have a vector of their own; None: all have
     self_items: NDArray[np.int64] | None = None  # the item that each user is, -1 for none; None: user u is item u
     item_rows: NDArray[np.int64] | None = None  # where items were put in the order of their keys, each one's former row
     has_float32_scores: bool = False  # whether scores are rounded to float32
     arguments: tuple[str, str] = ("embeddings.user_vectors", "embeddings.item_vectors")  # names in messages
-    core: _core.Embeddings = field(repr=False, init=False)
 
     @classmethod
     def neighbors(
@@ -504,7 +501,7 @@ class CanonicalEmbeddings:
 
     def _replace(self, **changes: Any) -> Self:  # noqa: ANN401 - the fields
         embeddings = type(self).__new__(type(self))
-        parts = {one.name: getattr(self, one.name) for one in fields(self) if one.name != "core"}
+        parts = {name: getattr(self, name) for name in self._field_names if name != "core"}
         embeddings._freeze(**(parts | changes))  # noqa: SLF001 - its own
         return embeddings
 

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from exactk._runtime import optional
 from exactk._runtime.errors import input_error
 from exactk._runtime.faults import plural
-from exactk._runtime.html_table import MOST_ROWS, HtmlTable, html_of_tables
+from exactk._runtime.records import NamedTuple
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -67,6 +67,8 @@ class TopK(_Best):
         return TopK(**{**self._asdict(), "users": self.users, **changes})
 
     def _repr_html_(self) -> str:
+        from exactk._runtime.html_table import MOST_ROWS, HtmlTable, html_of_tables
+
         users, k = self.items.shape
         shown = max(1, MOST_ROWS // max(1, k))
         first = TopK(self.items[:shown], self.scores[:shown], None if self.users is None else self.users[:shown])
