@@ -11,7 +11,7 @@ from exactk._engine.core import core_engine
 from exactk._engine.metric_inputs import items_of_metrics
 from exactk._engine.options import EvaluatorOptions, UpdateOptions
 from exactk._engine.updates import Update, UpdateSums, evaluation_of_updates, sums_of_updates
-from exactk._evaluate import takes_options, with_defaults
+from exactk._evaluate import check_names, takes_options, with_defaults
 from exactk._inputs.items import Items
 from exactk._plan.conventions import as_convention, description
 from exactk._plan.metric_strings import plan, warn_of_unused_fields
@@ -128,7 +128,8 @@ class Evaluator:
         EvaluationWarning
             If rows or columns of one input look misread. All other warnings come with `compute`.
         """
-        update = Update(truth, predictions, **with_defaults(options, Evaluator.update, UpdateOptions))
+        check_names(options, Evaluator.update)
+        update = Update(truth, predictions, **options)
         with self._updating():
             self._sums = self._sums.plus(self._evaluation, update)
 

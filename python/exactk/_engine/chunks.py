@@ -145,10 +145,11 @@ class PartSums:
         for name, sums in self._states.items():
             with in_system(name):
                 sums.add(part.reports[name].state)
-        findings = before.findings + part.findings
-        items = {name: _plus_items(one, part.items_apart[name]) for name, one in before.items_apart.items()}
-        if common := [name for name, one in items.items() if one is None and not findings.systems[name].shares_item]:
-            shared = {name: findings.systems[name]._replace(shares_item=True) for name in common}
+        findings, items = before.findings + part.findings, before.items_apart
+        if any(one is not None for one in items.values()):
+            items = {name: _plus_items(one, part.items_apart[name]) for name, one in items.items()}
+            shared = {name: findings.systems[name] for name, one in items.items() if one is None}
+            shared = {name: found._replace(shares_item=True) for name, found in shared.items()}
             findings = findings._replace(systems={**findings.systems, **shared})
         paired = before.paired if part.paired is None or before.paired is None else before.paired + part.paired
         self._sum = Part(before.reports, findings, before.rows + part.rows, paired, items)

@@ -174,7 +174,12 @@ NO_FINDINGS = Findings()
 def plus(one: Record, other: Record) -> Record:
     """Return the record of both sets of users."""
     fields = zip(ADDING[type(one)], one, other, _NOTHING[type(one)], strict=True)
-    return type(one)(*[a if b == none else b if a == none else adding(a, b) for adding, a, b, none in fields])
+    return type(one)(
+        *[
+            a if b is none or b == none else b if a is none or a == none else adding(a, b)
+            for adding, a, b, none in fields
+        ]
+    )
 
 
 def _plus_each(ones: Mapping[str, Any], others: Mapping[str, Any]) -> dict[str, Any]:
@@ -233,8 +238,9 @@ def fields_with_findings(findings: Findings) -> set[str]:
     fields = {""}
     records: list[Any] = [findings, *findings.systems.values()]
     for record in records:
-        nothing = _NOTHING[type(record)]
-        fields.update(name for name, one, none in zip(record._fields, record, nothing, strict=True) if one != none)
+        for name, one, none in zip(record._fields, record, _NOTHING[type(record)], strict=True):
+            if one is not none and one != none:
+                fields.add(name)
     return fields
 
 

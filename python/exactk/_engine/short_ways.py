@@ -15,7 +15,7 @@ import numpy as np
 
 from exactk import _core
 from exactk._engine.core import core_engine
-from exactk._engine.findings import Findings, has_counts_to_warn_of, has_no_hit
+from exactk._engine.findings import has_counts_to_warn_of, has_no_hit
 from exactk._engine.outcomes import evaluate_plainly, tie_range
 from exactk._engine.problem import KeyedTruth
 from exactk._inputs.alignment import AlignedInputs
@@ -88,37 +88,20 @@ def _inputs_of(truth: object, predictions: object, num_threads: int) -> _ShortIn
 
 
 def _warn_of_report(values: Plan, problem: Problem, short: _ShortInputs, report: Report) -> None:
-    inputs, matched = short.inputs, short.matched
-    has_hit = not has_no_hit(report)
     are_plain_lists = (
         isinstance(problem.predictions, Rankings)
         and not has_counts_to_warn_of(report)
-        and not find_readings(inputs, values.strictest_grade).users
+        and not find_readings(short.inputs, values.strictest_grade).users
     )
-    if are_plain_lists and has_hit:
-        _warn_of_short_lists(values, report)
-        return
-    from exactk._engine.chunks import Part
-    from exactk._engine.inspection import find_in_keys, find_in_system
-    from exactk._engine.warnings import Evaluated, describe_disjoint_keys, warn_of
-    from exactk._inputs.readings import lines_of_ranks
-    from exactk._inputs.registry import MAPPING, ClassifiedValue
+    has_hit = not has_no_hit(report)
+    if not (are_plain_lists and has_hit):
+        from exactk._engine.warnings import warn_of_plain_call
 
-    disjoint_items, candidates_of = (None, None) if matched is None else (matched.disjoint_items, matched.candidates_of)
-    keys = None if has_hit else find_in_keys(inputs, has_hit=False, find_disjoint_items=disjoint_items)
-    if are_plain_lists and not (keys and describe_disjoint_keys(report, keys)):
-        _warn_of_short_lists(values, report)
-        return
-    found = find_in_system(inputs, report, keys=keys, candidates_of=candidates_of)
-    given = ClassifiedValue(None, None if matched is None else MAPPING)
-    advice = {"": lines_of_ranks(given, {})} if found.readings.may_be_ranks else {}
-    ranges = {"": partial(tie_range, core_engine, problem)}
-    warn_of(Evaluated(Part({"": report}, Findings({"": found})), report.convention, ranges, advice))
-
-
-def _warn_of_short_lists(values: Plan, report: Report) -> None:
-    """Warn of cutoffs that no list reaches, which is all that plain lists with a hit may have."""
-    if report.state.counts.longest_list < values.last_cutoff_of_truth:
+        ranges = partial(tie_range, core_engine, problem)
+        kinds = {"has_hit": has_hit, "are_plain_lists": are_plain_lists}
+        if warn_of_plain_call(short.inputs, report, short.matched, ranges, **kinds):
+            return
+    if report.state.counts.longest_list < values.last_cutoff_of_truth:  # all that plain lists with a hit may have
         from exactk._report.system_warnings import warn_of_unreached_cutoffs
 
         warn_of_unreached_cutoffs({"": report.state})

@@ -8,12 +8,19 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, TypeAlias
 
-from exactk._engine.findings import fields_with_findings, has_counts_to_warn_of, has_no_hit
-from exactk._engine.inspection import FEWEST_UNKEYED_ITEMS, MOST_IRRELEVANT, is_all_unexpected
+from exactk._engine.chunks import Part
+from exactk._engine.findings import Findings, fields_with_findings, has_counts_to_warn_of, has_no_hit
+from exactk._engine.inspection import (
+    FEWEST_UNKEYED_ITEMS,
+    MOST_IRRELEVANT,
+    find_in_keys,
+    find_in_system,
+    is_all_unexpected,
+)
 from exactk._inputs.base_messages import ARGUMENT
 from exactk._inputs.keys.column_roles import POSITIVE, usual_role
 from exactk._inputs.readings import lines_of_ranks
-from exactk._inputs.registry import ClassifiedValue
+from exactk._inputs.registry import MAPPING, ClassifiedValue
 from exactk._plan.conventions import convention_option
 from exactk._plan.values import as_plan
 from exactk._report.counts import count_text
@@ -28,8 +35,9 @@ from exactk._runtime.records import NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
-    from exactk._engine.chunks import Part
-    from exactk._engine.findings import CandidateRows, CandidateUse, ExclusionUse, SystemFindings
+    from exactk._engine.findings import CandidateRows, CandidateUse, Examples, ExclusionUse, SystemFindings
+    from exactk._inputs.alignment import AlignedInputs
+    from exactk._inputs.matched_mappings import MatchedMappings
     from exactk._plan.conventions import Convention
     from exactk._plan.values import Plan, Value
     from exactk._report.report import Report
@@ -57,9 +65,12 @@ class Evaluated(NamedTuple):
 
     def texts(self, describe: Callable[[Report, SystemFindings], str], *advice: str | Option) -> Text:
         """Return what is to be said of all systems, with the advice; empty if that is nothing."""
-        systems = self.part.findings.systems
-        texts = {name: describe(one, systems[name]) for name, one in self.part.reports.items()}
-        return text_of_systems(texts, *advice) if any(texts.values()) else ()
+        systems, reports = self.part.findings.systems, self.part.reports
+        if len(reports) == 1:  # most often there is nothing to say
+            ((name, report),) = reports.items()
+            text = describe(report, systems[name])
+            return text_of_systems({name: text}, *advice) if text else ()
+        return text_of_systems({name: describe(one, systems[name]) for name, one in reports.items()}, *advice)
 
 
 class Kind(NamedTuple):
@@ -85,6 +96,28 @@ def warnings_of(evaluated: Evaluated) -> Iterator[tuple[Kind, Text]]:
     for kind in (*OF_TRUTH, *OF_INPUTS, *of_counts, *OF_LISTS) if reports else OF_TRUTH:
         if kind.field in fields and (text := kind.text(evaluated)):
             yield kind, text
+
+
+def warn_of_plain_call(
+    inputs: AlignedInputs,
+    report: Report,
+    matched: MatchedMappings | None,
+    tie_range: TieRange,
+    *,
+    has_hit: bool,
+    are_plain_lists: bool,
+) -> bool:
+    """Give the warnings about a call without options; of plain lists only those that nothing matches, and return if so."""
+    disjoint_items, candidates_of = (None, None) if matched is None else (matched.disjoint_items, matched.candidates_of)
+    keys = find_in_keys(inputs, has_hit=has_hit, find_disjoint_items=disjoint_items)
+    if are_plain_lists and not describe_disjoint_keys(report, keys):
+        return False
+    found = find_in_system(inputs, report, keys=keys, candidates_of=candidates_of)
+    given = ClassifiedValue(None, None if matched is None else MAPPING)
+    advice = {"": lines_of_ranks(given, {})} if found.readings.may_be_ranks else {}
+    part = Part({"": report}, Findings({"": found}))
+    warn_of(Evaluated(part, report.convention, {"": tie_range}, advice))
+    return True
 
 
 # What the truth looks like.
@@ -148,20 +181,16 @@ def _describe_ratings(evaluated: Evaluated) -> Text:
 
 
 def _describe_catalogue(evaluated: Evaluated) -> str:
-    from exactk._inputs.keys.disjoint_keys import describe_disjoint
-
     use = evaluated.part.findings.train
     is_warned_of = any(use.examples) and not use.has_catalogue_item
-    return describe_disjoint("item", "the catalogue", "the predictions", use.examples) if is_warned_of else ""
+    return _describe_disjoint("item", "the catalogue", "the predictions", use.examples) if is_warned_of else ""
 
 
 def _describe_users_of_train(evaluated: Evaluated) -> str:
-    from exactk._inputs.keys.disjoint_keys import describe_disjoint
-
     use = evaluated.part.findings.train
     of, others = "train with items of the catalogue", "the truth or the predictions"
     is_warned_of = use.without_items and not use.evaluated
-    return describe_disjoint("user", of, others, use.user_examples) if is_warned_of else ""
+    return _describe_disjoint("user", of, others, use.user_examples) if is_warned_of else ""
 
 
 def _describe_users_without_train(evaluated: Evaluated) -> str:
@@ -245,6 +274,12 @@ def _tie_bounds(report: Report) -> Text:
 # Inputs of which nothing matches the others.
 
 
+def _describe_disjoint(noun: str, of: str, others: str, examples: Examples, *, among: str = "") -> str:
+    from exactk._inputs.keys.disjoint_keys import describe_disjoint
+
+    return describe_disjoint(noun, of, others, examples, among=among)
+
+
 def _describe_unmatched(evaluated: Evaluated) -> Text:
     def describe(report: Report, found: SystemFindings) -> str:
         disjoint = found.odd_items or describe_disjoint_keys(report, found, evaluated.within)
@@ -261,38 +296,34 @@ def describe_disjoint_keys(report: Report, found: SystemFindings, within: str = 
 
     If items of some users were not looked for in the predictions of others, `within` says so.
     """
-    from exactk._inputs.keys.disjoint_keys import describe_disjoint
-
     if not found.shares_user and found.first_users[0]:
         is_disjoint = found.first_users[1] != ""
-        return describe_disjoint("user", *_SIDES, found.first_users) if is_disjoint else "the predictions have no users"
+        return (
+            _describe_disjoint("user", *_SIDES, found.first_users) if is_disjoint else "the predictions have no users"
+        )
     fewest = FEWEST_UNKEYED_ITEMS if found.lacks_keys else 1
     if found.shares_item or min(found.truth_items, found.list_items) < fewest or not has_no_hit(report):
         return ""
-    return describe_disjoint("item", *_SIDES, found.first_items, among=within)
+    return _describe_disjoint("item", *_SIDES, found.first_items, among=within)
 
 
 def describe_candidate_use(use: CandidateUse, others: str = "the predictions") -> str:
     """Return a warning if no candidate is in these others, most likely because ids differ; or empty."""
-    from exactk._inputs.keys.disjoint_keys import describe_disjoint
-
     if use.has_candidates or not use.is_emptied:
         return ""
-    return describe_disjoint("item", "candidates", others, use.examples)
+    return _describe_disjoint("item", "candidates", others, use.examples)
 
 
 def _describe_base_use(report: Report, found: SystemFindings) -> str:
     """Return a warning if users have no base predictions, or these recommend no item of any list."""
-    from exactk._inputs.keys.disjoint_keys import describe_disjoint
-
     values, use = plan_of_state(report.state).readers_of_base, found.base
     if not values or not use.users:
         return ""
     if use.users_without_base == use.users:
-        return describe_disjoint("user", ARGUMENT, "the predictions", use.user_examples)
+        return _describe_disjoint("user", ARGUMENT, "the predictions", use.user_examples)
     if is_all_unexpected(report) and use.items >= (1 if use.is_keyed else FEWEST_UNKEYED_ITEMS):
         among = f" down to the cutoff of {values[-1].spelling}"
-        return describe_disjoint("item", ARGUMENT, "the predictions", use.item_examples, among=among)
+        return _describe_disjoint("item", ARGUMENT, "the predictions", use.item_examples, among=among)
     if use.users_without_base:
         count = use.users_without_base
         have, its = ("user has", "its list") if count == 1 else ("users have", "their lists")
@@ -308,12 +339,10 @@ def _describe_exclusions(evaluated: Evaluated) -> str:
 
 def describe_exclusion_use(use: ExclusionUse, others: str = "the truth or the predictions") -> str:
     """Return a warning if nothing is excluded from these others, most likely because ids differ; or empty."""
-    from exactk._inputs.keys.disjoint_keys import describe_disjoint
-
     if use.has_any and not use.has_users:
-        return describe_disjoint("user", "exclude", others, use.user_examples)
+        return _describe_disjoint("user", "exclude", others, use.user_examples)
     is_warned_of = use.differs and not use.has_match
-    return describe_disjoint("item", "exclude", others, use.item_examples) if is_warned_of else ""
+    return _describe_disjoint("item", "exclude", others, use.item_examples) if is_warned_of else ""
 
 
 # What scores and candidates may be.

@@ -66,6 +66,7 @@ class Record:
     __signature__: ClassVar[Any] = _Signature()
     _uncompared: ClassVar[frozenset[str]] = frozenset()
     _field_names: ClassVar[tuple[str, ...]] = ()
+    _all: ClassVar[frozenset[str]] = frozenset()
     _required: ClassVar[frozenset[str]] = frozenset()
     _most_positional: ClassVar[int] = 0
     _has_post_init: ClassVar[bool] = False
@@ -75,6 +76,7 @@ class Record:
         del init  # for type checkers
         of_class = (name for name, annotation in cls.__annotations__.items() if not annotation.startswith("ClassVar"))
         cls._field_names = tuple(dict.fromkeys((*cls._field_names, *of_class)))
+        cls._all = frozenset(cls._field_names)
         cls._required = frozenset(name for name in cls._field_names if not hasattr(cls, name))
         cls._has_post_init = cls.__post_init__ is not Record.__post_init__
         cls._most_positional = 0 if kw_only else len(cls._field_names)
@@ -83,24 +85,25 @@ class Record:
             cls.__eq__, cls.__hash__ = object.__eq__, object.__hash__  # type: ignore[method-assign]
 
     def __init__(self, *values: Any, **named: Any) -> None:  # noqa: ANN401 - type checkers know those of each class
-        names = self._field_names
-        fields = dict(zip(names, values, strict=False))
-        if named or len(values) != len(names):
-            self._check_names(values, fields, named)
+        fields = dict(zip(self._field_names, values, strict=False))
+        if named or len(values) != len(self._field_names):
             fields |= named
+            is_each_once = len(fields) == len(values) + len(named) and len(values) <= self._most_positional
+            if not (is_each_once and self._required <= fields.keys() <= self._all):
+                raise self._wrong_fields(values, named)
         vars(self).update(fields)
         if self._has_post_init:
             self.__post_init__()
 
-    def _check_names(self, values: tuple[Any, ...], fields: Mapping[str, Any], named: Mapping[str, Any]) -> None:
-        """Raise TypeError unless there is one value for each field that has no default, and at most one for others."""
+    def _wrong_fields(self, values: tuple[Any, ...], named: Mapping[str, Any]) -> TypeError:
+        """Return the error for fields that are given twice, missing or unknown."""
         names = self._field_names
-        wrong = [name for name in named if name in fields or name not in names]
-        missing = self._required.difference(fields, named)
-        if wrong or missing or len(values) > self._most_positional:
-            found = f"unexpected {', '.join(wrong)}" if wrong else f"{len(values)} by position"
-            lacking = f", without {', '.join(sorted(missing))}" if missing else ""
-            raise TypeError(f"{type(self).__name__} has the fields {', '.join(names)}; found {found}{lacking}")
+        positional = names[: len(values)]
+        wrong = [name for name in named if name in positional or name not in names]
+        missing = self._required.difference(positional, named)
+        found = f"unexpected {', '.join(wrong)}" if wrong else f"{len(values)} by position"
+        lacking = f", without {', '.join(sorted(missing))}" if missing else ""
+        return TypeError(f"{type(self).__name__} has the fields {', '.join(names)}; found {found}{lacking}")
 
     def __post_init__(self) -> None:
         """Check the fields."""
