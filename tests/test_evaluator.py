@@ -21,7 +21,6 @@ from hypothesis import HealthCheck, assume, given, settings, strategies as st
 
 import exactk
 from children import assert_ratio, cpu_seconds, run_child
-from exactk._engine.evaluation import Evaluation as EngineEvaluation
 from exactk._inputs.keys.vocabulary import Vocabulary
 from exactk._inputs.model.item_table import CanonicalItems
 from rankings import rankings_of
@@ -263,8 +262,10 @@ def test_an_update_that_fails_adds_nothing(case: str) -> None:
     assert evaluator.compute().state == exactk.evaluate(truth, lists, METRICS).state
 
 
-@pytest.mark.parametrize("method", ["evaluate_chunk", "evaluate_all", "_pairs_of", "_find_in_system"])
-def test_an_interrupted_update_adds_nothing(method: str, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    "step", ["updates.evaluate_chunk", "evaluation.evaluate_all", "evaluation._pairs_of", "evaluation._find_in_system"]
+)
+def test_an_interrupted_update_adds_nothing(step: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """As by Ctrl-C in a notebook, before the block is added to the sums or after."""
     evaluator = filled()
     before = evaluator.compute()
@@ -273,7 +274,7 @@ def test_an_interrupted_update_adds_nothing(method: str, monkeypatch: pytest.Mon
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr(EngineEvaluation, method, interrupt)
+        patch.setattr(f"exactk._engine.{step}", interrupt)
         with pytest.raises(KeyboardInterrupt):
             evaluator.update(*rest())
     with monkeypatch.context() as patch:

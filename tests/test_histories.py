@@ -14,8 +14,8 @@ import exactk
 from captured_problems import evaluate
 from core_rules import core_rules
 from exactk import _core
-from exactk._engine.evaluation import Evaluation
 from exactk._engine.problem import Problem
+from exactk._engine.request import Request
 
 TRAIN = {"eve": ["song", "film", "song"], "ann": ["film"], "sam": ["opera", "book"], "joe": []}
 CATALOGUE = ["song", "film", "book", "play"]  # nobody had a play, and an opera is none of them
@@ -28,7 +28,7 @@ LISTS = {"sam": ["song"], "eve": ["book", "film"], "kim": ["film"], "ann": ["boo
 def problems(monkeypatch: pytest.MonkeyPatch) -> list[Problem]:
     """Return the problems that the engine gets, for metrics that all read histories."""
     monkeypatch.setattr("exactk._engine.metric_inputs.reads_items", lambda _: True)
-    monkeypatch.setattr(Evaluation, "histories", property(lambda self: self.items.histories))
+    monkeypatch.setattr(Request, "histories", property(lambda self: self.items.histories))
     return []
 
 

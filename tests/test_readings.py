@@ -498,7 +498,7 @@ def ways(truth: dict[str, Any], predictions: dict[str, Any]) -> Iterable[Callabl
         return halves[0].compute()
 
     def vectors() -> Any:
-        evaluation = exactk.Evaluator("mrr")._evaluation
+        evaluation = exactk.Evaluator("mrr")._request
         layout = UpdateLayout(evaluation)
         total = layout.empty
         for one, other in blocks:

@@ -64,7 +64,7 @@ def test_too_large_integers_are_refused() -> None:
 
 def layout_of(split: Split) -> UpdateLayout:
     """Return the layout of a drawn call, but for calls whose sums have no fixed size."""
-    evaluation = split.evaluator()._evaluation
+    evaluation = split.evaluator()._request
     try:
         check_fixed_size(evaluation.values)
     except exactk.InputError:
@@ -106,7 +106,7 @@ METRICS = ["ndcg@3", "recall@2", "map(average=geometric)", "precision@2(average=
 
 
 def sums_of(metrics: Any, *updates: Any) -> tuple[UpdateLayout, Vectors]:
-    layout = UpdateLayout(exactk.Evaluator(metrics)._evaluation)
+    layout = UpdateLayout(exactk.Evaluator(metrics)._request)
     vectors = layout.empty
     for truth, predictions, *candidates in updates:
         options = dict(zip(["candidates"], candidates, strict=False))
@@ -167,7 +167,7 @@ def test_counts_of_the_items_of_a_catalogue(keys: list[Any], data: st.DataObject
     setup: dict[str, Any] = {"items": exactk.Items(data.draw(st.permutations(keys[:4])))}
     setup["convention"] = {"foreign_items": "ignore"}
     whole = exactk.evaluate(truth, lists, OF_ALL_LISTS, **setup)
-    layout = UpdateLayout(exactk.Evaluator(OF_ALL_LISTS, **setup)._evaluation)
+    layout = UpdateLayout(exactk.Evaluator(OF_ALL_LISTS, **setup)._request)
     border = data.draw(st.integers(0, 5))
     vectors = layout.empty
     for users in data.draw(st.permutations([slice(0, border), slice(border, 5)])):
@@ -193,7 +193,7 @@ REFUSED: dict[str, tuple[exactk.Items, str]] = {
 def test_sums_without_a_fixed_size_are_refused(metric: str) -> None:
     items, expected = REFUSED[metric]
     with pytest.raises(exactk.InputError) as caught:
-        check_fixed_size(exactk.Evaluator(metric, items=items)._evaluation.values)
+        check_fixed_size(exactk.Evaluator(metric, items=items)._request.values)
     assert str(caught.value).startswith(f"metrics: expected {expected}, found {metric}; exactk.Evaluator takes them")
 
 
@@ -230,7 +230,7 @@ def test_other_arguments_than_before_are_refused() -> None:
 ], ids=["metrics", "convention", "order"])  # fmt: skip
 def test_sums_of_other_plans_are_refused(other: dict[str, Any]) -> None:
     layout, vectors = sums_of(["ndcg@3", "recall@2"], ([[1]], [[1, 2]]))
-    others = UpdateLayout(exactk.Evaluator(**other)._evaluation)
+    others = UpdateLayout(exactk.Evaluator(**other)._request)
     of_both = vectors.plus(others.update(others.empty, Update([[1]], [[1, 2]])))
     for one in (layout, others):
         with pytest.raises(exactk.StateMismatchError, match=r"^state: expected sums of the same metrics, convention "):
@@ -249,7 +249,7 @@ def test_sums_of_a_plan_whose_digest_is_lower_are_refused(monkeypatch: pytest.Mo
 
 def test_counts_of_items_that_no_lists_have_are_refused() -> None:
     evaluator = exactk.Evaluator("coverage@[1,2]", items=exactk.Items(2))
-    layout = UpdateLayout(evaluator._evaluation)
+    layout = UpdateLayout(evaluator._request)
     vectors = layout.update(layout.empty, Update([[1]], [[1, 0]]))
     begin = len(vectors.counts) - 4 - 2 - 3 - _NUM_COUNTS  # of 2 items x 2 cutoffs, lists of up to 1 and 2 items
     assert vectors.counts[begin:-_NUM_COUNTS].tolist() == [0, 1, 1, 1, 0, 1, 0, 0, 1]

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from exactk._engine.core import core_engine
 from exactk._engine.metric_inputs import items_of_metrics
 from exactk._engine.options import EvaluatorOptions, UpdateOptions
-from exactk._engine.updates import Update, UpdateSums, evaluation_of_updates, sums_of_updates
+from exactk._engine.updates import Update, UpdateSums, request_of_updates, sums_of_updates
 from exactk._evaluate import check_names, takes_options, with_defaults
 from exactk._inputs.items import Items
 from exactk._plan.conventions import as_convention, description
@@ -99,7 +99,7 @@ class Evaluator:
         table = None if items is None else items_of_metrics(items, values, {}, resolve_threads(num_threads))
         self._metrics = [metrics] if isinstance(metrics, (str, CustomMetric, MetricEntry)) else list(metrics)
         self._num_threads = num_threads
-        self._evaluation = evaluation_of_updates(core_engine, values, convention, table, num_threads)
+        self._request = request_of_updates(core_engine, values, convention, table, num_threads)
         self._sums = UpdateSums()
         self._locks: dict[int, Lock] = {}
 
@@ -131,7 +131,7 @@ class Evaluator:
         check_names(options, Evaluator.update)
         update = Update(truth, predictions, **options)
         with self._updating():
-            self._sums = self._sums.plus(self._evaluation, update)
+            self._sums = self._sums.plus(self._request, update)
 
     def compute(self) -> Report:
         """Return the report of all users so far. More updates may follow.
@@ -143,7 +143,7 @@ class Evaluator:
         EvaluationWarning
             As `exactk.evaluate` does.
         """
-        return sums_of_updates(self._evaluation, self._sums).report(self._evaluation)
+        return sums_of_updates(self._request, self._sums).report(self._request)
 
     def reset(self) -> None:
         """Forget all users, as at the start of an epoch."""
@@ -167,9 +167,9 @@ class Evaluator:
             raise type_error("other", "an Evaluator", type(other).__name__, hint="exactk.merge adds reports and states")
         if other is self:
             raise input_error("other", "another evaluator", "this one, whose users would count twice")
-        sums, evaluation = other._sums, other._evaluation
+        sums, request = other._sums, other._request
         with self._updating():
-            self._sums = self._sums.merged(self._evaluation, sums, evaluation)
+            self._sums = self._sums.merged(self._request, sums, request)
 
     def _updating(self) -> Lock:
         """Return the lock of this process: a thread that had locked another stays in the parent, for good."""
@@ -178,26 +178,26 @@ class Evaluator:
     @property
     def state(self) -> State:
         """The exact sums of all users so far, for `exactk.merge`."""
-        return sums_of_updates(self._evaluation, self._sums).state
+        return sums_of_updates(self._request, self._sums).state
 
     def __repr__(self) -> str:
-        evaluation = self._evaluation
-        spellings = ", ".join(value.spelling for value in evaluation.values)
+        request = self._request
+        spellings = ", ".join(value.spelling for value in request.values)
         users = plural(self._sums.users.size, "user")
-        return f"<Evaluator of {users}: {spellings}; convention {description(evaluation.convention)}>"
+        return f"<Evaluator of {users}: {spellings}; convention {description(request.convention)}>"
 
     def __getstate__(self) -> tuple[Any, ...]:
         """Return plain data and public objects, as pickles name no private classes."""
-        table = self._evaluation.items
+        table = self._request.items
         items = None if table is None else Items.of_table(table)
-        return self._metrics, self._evaluation.convention, items, self._num_threads, self._sums.to_plain()
+        return self._metrics, self._request.convention, items, self._num_threads, self._sums.to_plain()
 
     def __setstate__(self, state: tuple[Any, ...]) -> None:
         """Set what `__getstate__` returned."""
         metrics, convention, items, num_threads, sums = state
         table = None if items is None else items.table
         self._metrics, self._num_threads, self._locks = metrics, num_threads, {}
-        self._evaluation = evaluation_of_updates(core_engine, plan(metrics, convention), convention, table, num_threads)
+        self._request = request_of_updates(core_engine, plan(metrics, convention), convention, table, num_threads)
         self._sums = UpdateSums.from_plain(sums)
 
 

@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 from exactk._engine.chunks import Part
 from exactk._engine.core import core_engine
+from exactk._engine.evaluation import evaluate_all
 from exactk._engine.findings import has_no_hit
 from exactk._engine.inspection import find_in_keys
 from exactk._engine.options import ValueOptions
-from exactk._engine.pipeline import align_systems, prepare_call
+from exactk._engine.request import align_systems, request_of_arguments
 from exactk._engine.systems import ONE_SYSTEM
 from exactk._engine.warnings import Evaluated, describe_disjoint_keys, warn_of
 from exactk._evaluate import takes_options, with_defaults
@@ -25,8 +26,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Unpack
 
-    from exactk._engine.evaluation import Evaluation
     from exactk._engine.problem import Engine
+    from exactk._engine.request import Request
     from exactk._inputs.alignment import AlignedInputs
     from exactk._inputs.types import PredictionsLike, TruthLike
     from exactk._plan.conventions import Convention
@@ -124,7 +125,7 @@ def reports_of_conventions(
     predictions: object,
     metrics: Sequence[str],
     conventions: Mapping[str, Convention],
-    **options: Any,  # noqa: ANN401 - those of `prepare_call`
+    **options: Any,  # noqa: ANN401 - those of `request_of_arguments`
 ) -> Mapping[str, Report | ExactkError]:
     """Return the report of each convention, or its error if it refuses the input; if all do, raise the first error."""
     first = next(iter(conventions.values()))
@@ -134,12 +135,12 @@ def reports_of_conventions(
     if classified.container is BLOCKS:
         raise type_error("predictions", "predictions in a container", "an iterator, which can be read only once")
     try:
-        call = prepare_call(engine, ONE_SYSTEM, truth, classified, values, first, **options)
-        chunk = align_systems(call)
+        request = request_of_arguments(engine, ONE_SYSTEM, truth, classified, values, first, **options)
+        chunk = align_systems(request)
     except ExactkError as error:
         raise ONE_SYSTEM.amended(with_complete_hint(error, first, values), classified, values) from error.__cause__
     inputs = chunk.inputs("")
-    outcomes = _evaluate_conventions(call.evaluation, inputs, metrics, conventions)
+    outcomes = _evaluate_conventions(request, inputs, metrics, conventions)
     reports = [outcome for outcome in outcomes.values() if not isinstance(outcome, ExactkError)]
     if not reports:
         raise next(outcome for outcome in outcomes.values() if isinstance(outcome, ExactkError))
@@ -150,16 +151,16 @@ def reports_of_conventions(
 
 
 def _evaluate_conventions(
-    evaluation: Evaluation, inputs: AlignedInputs, metrics: Sequence[str], conventions: Mapping[str, Convention]
+    request: Request, inputs: AlignedInputs, metrics: Sequence[str], conventions: Mapping[str, Convention]
 ) -> dict[str, Report | ExactkError]:
     users = len(inputs.truth)
     outcomes: dict[str, Report | ExactkError] = {}
-    with evaluation.progress.track(users * len(conventions)):
+    with request.progress.track(users * len(conventions)):
         for name, convention in conventions.items():
             try:
                 values = plan(metrics, convention)
-                outcomes[name], _ = evaluation._replace(values=values, convention=convention).evaluate_all(inputs)
+                outcomes[name], _ = evaluate_all(request._replace(values=values, convention=convention), inputs)
             except (InputError, InputTypeError) as error:
                 outcomes[name] = with_complete_hint(error, convention, values)
-                evaluation.progress.add_finished(users)
+                request.progress.add_finished(users)
     return outcomes

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from torchmetrics import Metric
 
-    from exactk._engine.evaluation import Evaluation
+    from exactk._engine.request import Request
     from exactk._inputs.items import CatalogueLike
     from exactk._inputs.types import CandidatesLike, ExclusionsLike, PredictionsLike, TruthLike, WeightsLike
     from exactk._plan.conventions import ConventionLike
@@ -109,8 +109,8 @@ class RetrievalMetrics(Metric):  # type: ignore[misc] # torchmetrics may not be 
     ) -> None:
         super().__init__(**kwargs)
         self._evaluator = Evaluator(metrics, convention=convention, items=items, num_threads=num_threads)
-        check_fixed_size(self._evaluation.values)
-        self._layout = UpdateLayout(self._evaluation)
+        check_fixed_size(self._request.values)
+        self._layout = UpdateLayout(self._request)
         self._is_in_forward = False
         digits, counts, largest = map(_torch.tensor, self._layout.empty)
         # The state with the plan comes first: old versions of torchmetrics compare one alone, and let metrics in a
@@ -214,9 +214,9 @@ class RetrievalMetrics(Metric):  # type: ignore[misc] # torchmetrics may not be 
 
     def extra_repr(self) -> str:
         """Return the metrics and the convention, for ``repr``."""
-        evaluation = self._evaluation
-        spellings = ", ".join(value.spelling for value in evaluation.values)
-        return f"{spellings}; convention {description(evaluation.convention)}"
+        request = self._request
+        spellings = ", ".join(value.spelling for value in request.values)
+        return f"{spellings}; convention {description(request.convention)}"
 
     def set_dtype(self, dst_type: object) -> RetrievalMetrics:  # noqa: ARG002 - that of torchmetrics
         """Return the metric: its states are integers, and its values of type float64."""
@@ -225,7 +225,7 @@ class RetrievalMetrics(Metric):  # type: ignore[misc] # torchmetrics may not be 
     @property
     def higher_is_better(self) -> bool | None:
         """Whether higher values are better; None if some metrics have no direction, or several."""
-        directions = {value.info.direction for value in self._evaluation.values}
+        directions = {value.info.direction for value in self._request.values}
         return None if directions not in ({"higher"}, {"lower"}) else directions == {"higher"}
 
     def _report(self) -> Report:
@@ -239,8 +239,8 @@ class RetrievalMetrics(Metric):  # type: ignore[misc] # torchmetrics may not be 
         return Vectors(*(state.cpu().numpy() for state in states))
 
     @property
-    def _evaluation(self) -> Evaluation:
-        return self._evaluator._evaluation  # noqa: SLF001 - this class is another front of the same
+    def _request(self) -> Request:
+        return self._evaluator._request  # noqa: SLF001 - this class is another front of the same
 
     def _apply(self, fn: Callable[..., Any], exclude_state: Sequence[str] = "") -> RetrievalMetrics:
         """Apply a function of `torch.nn.Module.to` and the like to the states; values keep their type."""
@@ -260,7 +260,7 @@ class RetrievalMetrics(Metric):  # type: ignore[misc] # torchmetrics may not be 
     def __setstate__(self, state: dict[str, Any]) -> None:
         """Set what `__getstate__` returned."""
         super().__setstate__(state)
-        self._layout = UpdateLayout(self._evaluation)
+        self._layout = UpdateLayout(self._request)
 
 
 def _is_first(process_group: object) -> bool:

@@ -12,9 +12,10 @@ import numpy as np
 from exactk._engine.base_predictions import most_items
 from exactk._engine.chunks import Part
 from exactk._engine.error_locations import name_rows_and_keys
-from exactk._engine.evaluation import Evaluation
+from exactk._engine.evaluation import evaluate_all
 from exactk._engine.findings import Findings, has_no_hit
 from exactk._engine.inspection import find_in_keys, find_in_pairs
+from exactk._engine.request import Request
 from exactk._engine.topk import TopKProblem
 from exactk._engine.warnings import Evaluated, describe_disjoint_keys, describe_values_without_weight, warn_of
 from exactk._inputs.alignment import Alignment, align_scores, in_shared_vocabularies, without_truth
@@ -106,7 +107,7 @@ def evaluate_agreement(
     pairs = find_in_pairs(lists["one"], [lists["other"]], ("one", "other"))
     with _naming({"predictions": "other", "truth": "one"}, given, values):
         truth = _ranks_as_grades(rows["one"], depths["one"])
-        evaluation = Evaluation(
+        request = Request(
             engine.engine,
             values,
             applied,
@@ -118,11 +119,11 @@ def evaluate_agreement(
             groups=None if groups is None else Groups.from_argument(groups, columns, truth),
             per_user=bool(per_user),
         )
-        evaluation.check_user_values(truth)
+        request.check_user_values(truth)
         alignment = Alignment(truth, [rows["other"]], None, encoding)
         inputs = alignment.inputs(rows["other"])
         with tracker.track(alignment.user_count), name_rows_and_keys(inputs):
-            report, _ = evaluation.evaluate_all(inputs)
+            report, _ = evaluate_all(request, inputs)
     warn_of(Evaluated(Part({}, Findings(pairs=pairs)), applied))
     warn_of_agreement(report, values, inputs, {name: _longest(one) for name, one in rows.items()}, gaps)
     return report

@@ -10,6 +10,7 @@ import numpy as np
 
 from exactk._engine.base_predictions import base_in_shared_vocabularies
 from exactk._engine.chunks import Chunk, PartSums
+from exactk._engine.evaluation import evaluate_chunk
 from exactk._engine.inspection import share_item
 from exactk._engine.problem import KeyedTruth
 from exactk._inputs.alignment import Alignment, truth_without_items, with_user_keys
@@ -27,28 +28,28 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from exactk._engine.chunks import Part
-    from exactk._engine.evaluation import Evaluation
+    from exactk._engine.request import Request
     from exactk._inputs.checks import Codes
     from exactk._inputs.keys.vocabulary import Vocabulary
 
 
-def evaluate_batches(evaluation: Evaluation, truth: Truth | Rows, name: str, batches: Batches) -> Part:
+def evaluate_batches(request: Request, truth: Truth | Rows, name: str, batches: Batches) -> Part:
     """Evaluate a system in batches; return what is equal to the part of all rows at once, but for examples in warnings."""
-    truth = with_user_keys(truth.rows() if isinstance(truth, Truth) else truth, evaluation.encoding.users)
-    exclude = evaluation.exclusions_in_shared_vocabularies()
-    base = base_in_shared_vocabularies(evaluation.base, evaluation.encoding)
+    truth = with_user_keys(truth.rows() if isinstance(truth, Truth) else truth, request.encoding.users)
+    exclude = request.exclusions_in_shared_vocabularies()
+    base = base_in_shared_vocabularies(request.base, request.encoding)
     for argument, rows in (("exclude", exclude), (ARGUMENT, base)):
         if rows is not None:
-            _check_kinds(rows, argument, evaluation.encoding)
-    reader = Reader(batches, evaluation.columns, evaluation.encoding)
-    sums = _BatchSums(evaluation, truth, name, exclude, base)
+            _check_kinds(rows, argument, request.encoding)
+    reader = Reader(batches, request.columns, request.encoding)
+    sums = _BatchSums(request, truth, name, exclude, base)
     try:
         _add_blocks(sums, reader)
     except UngroupedRows as finding:
         if not batches.is_of_files:  # frames of the caller's, which may be in memory
-            return _evaluate_at_once(evaluation, truth, name, batches, least_rows=reader.row_count)
+            return _evaluate_at_once(request, truth, name, batches, least_rows=reader.row_count)
         reader.warn_of_ungrouped_rows(finding.user)
-        return _evaluate_partitions(evaluation, truth, name, batches, least_rows=reader.row_count)
+        return _evaluate_partitions(request, truth, name, batches, least_rows=reader.row_count)
     return sums.part(reader.user_vocabulary)
 
 
@@ -76,28 +77,28 @@ def _check_kinds(rows: Rows, argument: str, encoding: Encoding) -> None:
         encoding.users.check_kinds(rows.user_vocabulary.kinds, argument)
 
 
-def _evaluate_partitions(evaluation: Evaluation, truth: Rows, name: str, batches: Batches, *, least_rows: int) -> Part:
+def _evaluate_partitions(request: Request, truth: Rows, name: str, batches: Batches, *, least_rows: int) -> Part:
     """Evaluate ungrouped batches some users at a time, from a temporary file of their rows."""
-    evaluation, truth = _encoded_anew(evaluation, truth)
-    make_reader = partial(Reader, batches, evaluation.columns, evaluation.encoding, again=True)
-    with Partitions(make_reader, evaluation.num_threads) as partitions:
+    request, truth = _encoded_anew(request, truth)
+    make_reader = partial(Reader, batches, request.columns, request.encoding, again=True)
+    with Partitions(make_reader, request.num_threads) as partitions:
         partitions.copy_rows()
         _check_row_count(partitions.reader, least_rows)
-        exclude = evaluation.exclusions_in_shared_vocabularies()
-        base = base_in_shared_vocabularies(evaluation.base, evaluation.encoding)
-        sums = _BatchSums(evaluation, truth, name, exclude, base)
+        exclude = request.exclusions_in_shared_vocabularies()
+        base = base_in_shared_vocabularies(request.base, request.encoding)
+        sums = _BatchSums(request, truth, name, exclude, base)
         with closing(read_ahead(partitions.blocks())) as blocks:
             for block in blocks:
                 sums.add_block(block, partitions.reader.user_vocabulary)
         return sums.part(partitions.reader.user_vocabulary, by_code=True)
 
 
-def _encoded_anew(evaluation: Evaluation, truth: Rows) -> tuple[Evaluation, Rows]:
+def _encoded_anew(request: Request, truth: Rows) -> tuple[Request, Rows]:
     """Return both with vocabularies of users who are in the truth, so that others follow in order of appearance."""
     assert truth.user_vocabulary is not None  # noqa: S101 - with_user_keys
-    encoding = Encoding(evaluation.num_threads, items=evaluation.encoding.items)
+    encoding = Encoding(request.num_threads, items=request.encoding.items)
     truth = truth._replace(user_vocabulary=encoding.users.begin_with(truth.user_vocabulary))
-    return evaluation._replace(encoding=encoding), truth
+    return request._replace(encoding=encoding), truth
 
 
 def _check_row_count(reader: Reader, least_rows: int) -> None:
@@ -106,26 +107,26 @@ def _check_row_count(reader: Reader, least_rows: int) -> None:
         raise input_error("source", "the same frames in each call", found)
 
 
-def _evaluate_at_once(evaluation: Evaluation, truth: Rows, name: str, batches: Batches, *, least_rows: int) -> Part:
+def _evaluate_at_once(request: Request, truth: Rows, name: str, batches: Batches, *, least_rows: int) -> Part:
     """Evaluate ungrouped batches at once: users of the truth first, then the others in order of appearance."""
-    evaluation, truth = _encoded_anew(evaluation, truth)
-    encoding = evaluation.encoding
-    reader = Reader(batches, evaluation.columns, encoding, again=True)
+    request, truth = _encoded_anew(request, truth)
+    encoding = request.encoding
+    reader = Reader(batches, request.columns, encoding, again=True)
     predictions = reader.read_all()
     _check_row_count(reader, least_rows)
-    if not evaluation.has_truth:
+    if not request.has_truth:
         truth = truth_without_items([predictions], encoding.users)
-    exclude = evaluation.exclusions_in_shared_vocabularies()
-    base = base_in_shared_vocabularies(evaluation.base, encoding)
+    exclude = request.exclusions_in_shared_vocabularies()
+    base = base_in_shared_vocabularies(request.base, encoding)
     alignment = Alignment(truth, [predictions], exclude, encoding, base)
-    return evaluation.evaluate_chunk(Chunk(alignment, {name: predictions}, evaluation.exclude, truth))
+    return evaluate_chunk(request, Chunk(alignment, {name: predictions}, request.exclude, truth))
 
 
 class _BatchSums:
     """The users evaluated so far, and their sums."""
 
-    def __init__(self, evaluation: Evaluation, truth: Rows, name: str, exclude: Rows | None, base: Rows | None) -> None:
-        self._evaluation, self._name = evaluation, name
+    def __init__(self, request: Request, truth: Rows, name: str, exclude: Rows | None, base: Rows | None) -> None:
+        self._request, self._name = request, name
         self._truth, self._exclude, self._base = truth, exclude, base
         self._vocabulary: Vocabulary | None = None  # of the users
         self._sums = PartSums()
@@ -139,18 +140,18 @@ class _BatchSums:
         ):  # not earlier: if the truth has no users, the first batch determines the kind of keys
             assert self._truth.user_vocabulary is not None  # noqa: S101 - batches have keyed users
             self._vocabulary = self._truth.user_vocabulary.vocabulary if vocabulary is None else vocabulary
-            self._evaluation = self._evaluation.encode_user_keys(self._vocabulary)
+            self._request = self._request.encode_user_keys(self._vocabulary)
         self._has_scores = block.rows.scores is not None
         chunk = Chunk(
             self._align_block(block),
             {self._name: block.rows},
-            self._evaluation.exclude,
+            self._request.exclude,
             naming_system=nullcontext,
             shares_item=lambda: share_item(block.rows.items, self._truth_items),
             row_users=(self._vocabulary.snapshot(), block.user_codes),
             truth_digest=0,  # computed at the end, of all users
         )
-        self._sums.add(self._evaluation.evaluate_chunk(chunk, self._sums.findings))
+        self._sums.add(evaluate_chunk(self._request, chunk, self._sums.findings))
         self._codes.append(block.user_codes)
 
     @cached_property
@@ -161,12 +162,12 @@ class _BatchSums:
     def _align_block(self, block: Block) -> Alignment:
         """Return the alignment of the rows of these users, which no longer need keys."""
         truth = _rows_of_users(self._truth, block.user_codes)
-        if not self._evaluation.has_truth:
+        if not self._request.has_truth:
             truth = truth._replace(present=None)
         exclude = None if self._exclude is None else _rows_of_users(self._exclude, block.user_codes)
         exclude = None if exclude is None else exclude._replace(present=None)
         base = None if self._base is None else _rows_of_users(self._base, block.user_codes)
-        return Alignment(truth, [block.rows], exclude, self._evaluation.encoding, base)
+        return Alignment(truth, [block.rows], exclude, self._request.encoding, base)
 
     def _add_remaining_users(self, vocabulary: Vocabulary | None) -> None:
         """Evaluate the users of the truth who were in no batch."""
@@ -197,9 +198,9 @@ class _BatchSums:
         return part._replace(reports={self._name: Report(state, users, table)})
 
     def _truth_digest(self) -> int:
-        rows, evaluation = self._truth, self._evaluation
+        rows, request = self._truth, self._request
         keyed = KeyedTruth(Truth.from_valid_rows(rows), rows.user_vocabulary, rows.item_vocabulary)
-        return evaluation.engine.truth_digest(keyed, evaluation.num_threads)
+        return request.engine.truth_digest(keyed, request.num_threads)
 
 
 def _rows_of_users(rows: Rows, codes: Codes) -> Rows:

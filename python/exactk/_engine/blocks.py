@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 from exactk._engine.base_predictions import base_of_block
 from exactk._engine.chunks import Chunk, PartSums
+from exactk._engine.evaluation import evaluate_chunk
 from exactk._engine.findings import Findings
 from exactk._engine.inspection import find_ratings
 from exactk._engine.metric_inputs import check_truth_is_not_read
-from exactk._engine.pipeline import convert_systems
+from exactk._engine.request import convert_systems
 from exactk._engine.systems import ONE_SYSTEM, in_context, in_system, open_systems
 from exactk._inputs.alignment import Alignment, without_truth
 from exactk._inputs.beside_scores import check_block, check_ids, grades_beside_scores, shapes_of_systems
@@ -28,8 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sized
 
     from exactk._engine.chunks import Part
-    from exactk._engine.evaluation import Evaluation
-    from exactk._engine.pipeline import Call
+    from exactk._engine.request import Request
     from exactk._engine.systems import Systems
     from exactk._inputs.model.candidate_items import CandidateItems
     from exactk._inputs.model.lists import Exclusions
@@ -40,100 +40,100 @@ if TYPE_CHECKING:
 
 
 @each_warning_once()
-def evaluate_blocks(call: Call, blocks: Iterator[Any]) -> Part:
+def evaluate_blocks(request: Request, blocks: Iterator[Any]) -> Part:
     """Evaluate each system block by block; arguments for all users are sliced for each block."""
-    evaluation, form, sums = call.evaluation, call.form, PartSums(call.form.argument)
-    without_users = empty_block(evaluation)
+    form, sums = request.form, PartSums(request.form.argument)
+    without_users = empty_block(request)
     for number, value in enumerate(chain(blocks, [without_users])):
         if value is without_users and number:
             break
         if value is without_users and form is not ONE_SYSTEM:
             raise input_error(form.argument, f"at least one block {form.block}", "an empty iterator")
         with in_context(f"block {number} of the iterator, whose first user is number {sums.rows}"):
-            evaluation = _with_truth_of(evaluation, value, is_first=not number)
-            of_block = evaluation._replace(encoding=Encoding(evaluation.num_threads))
+            request = _with_truth_of(request, value, is_first=not number)
+            of_block = request._replace(encoding=Encoding(request.num_threads))
             if value is without_users:  # it has no columns that could be candidates
                 of_block = of_block._replace(candidates=None)
-            with nullcontext() if evaluation.has_truth else without_truth("predictions"):
-                of_users, chunk = _chunk_of_iterator(call._replace(evaluation=of_block), value, sums)
-                sums.add(of_users.evaluate_chunk(chunk, sums.findings))
-    check_row_arguments(evaluation, sums.rows)
+            with nullcontext() if request.has_truth else without_truth("predictions"):
+                of_users, chunk = _chunk_of_iterator(of_block, value, sums)
+                sums.add(evaluate_chunk(of_users, chunk, sums.findings))
+    check_row_arguments(request, sums.rows)
     return sums.part()
 
 
-def _with_truth_of(evaluation: Evaluation, value: object, *, is_first: bool) -> Evaluation:
-    """Return the evaluation of a block, which may be `(None, predictions)`; all blocks have a truth, or none has."""
+def _with_truth_of(request: Request, value: object, *, is_first: bool) -> Request:
+    """Return the request of a block, which may be `(None, predictions)`; all blocks have a truth, or none has."""
     has_truth = not (isinstance(value, tuple) and len(value) > 0 and value[0] is None)
-    if not is_first and has_truth != evaluation.has_truth:
+    if not is_first and has_truth != request.has_truth:
         kinds = ("None", "the relevant items of users")
-        raise type_error("truth", f"{kinds[evaluation.has_truth]}, as in earlier blocks", kinds[has_truth])
+        raise type_error("truth", f"{kinds[request.has_truth]}, as in earlier blocks", kinds[has_truth])
     if not has_truth:
-        check_truth_is_not_read(evaluation.values)
-    return evaluation._replace(has_truth=has_truth)
+        check_truth_is_not_read(request.values)
+    return request._replace(has_truth=has_truth)
 
 
-def _chunk_of_iterator(call: Call, value: object, sums: PartSums) -> tuple[Evaluation, Chunk]:
-    """Return what an iterator yields as a chunk, with the evaluation of its users."""
-    form = call.form
+def _chunk_of_iterator(request: Request, value: object, sums: PartSums) -> tuple[Request, Chunk]:
+    """Return what an iterator yields as a chunk, with the request of its users."""
+    form = request.form
     if not isinstance(value, tuple) or len(value) not in {2, 3}:
         found = type(value).__name__ + (f" of {len(value)}" if isinstance(value, tuple) else "")
         raise type_error(form.argument, f"an iterator of {form.blocks}", found, hint=form.hint)
     truth, predictions, exclude = value if value[2:] else (*value, None)
     classified = classify(predictions, form.argument)
     try:
-        return chunk_of_block(call_of_block(call, truth, form.systems(classified), exclude), sums, of_rows)
+        return chunk_of_block(request_of_block(request, truth, form.systems(classified), exclude), sums, of_rows)
     except ExactkError as error:
-        raise form.amended(error, classified, call.evaluation.values, truth="None") from error.__cause__
+        raise form.amended(error, classified, request.values, truth="None") from error.__cause__
 
 
-def call_of_block(call: Call, truth: object, systems: Systems, exclude: object) -> Call:
-    """Return the call of a block alone, in the encoding of the evaluation of the call of all blocks."""
-    columns = call.evaluation.columns
+def request_of_block(request: Request, truth: object, systems: Systems, exclude: object) -> Request:
+    """Return the request of a block alone, in the encoding of that of all blocks."""
+    columns = request.columns
     check_not_truth(truth, [*(("predictions", one.value) for one in systems.values()), ("exclude", exclude)], columns)
     systems = open_systems(systems, columns)
     shapes = shapes_of_systems(systems.values())
     classified_exclude = opened(classify(exclude, "exclude"), "exclude", columns)
-    check_block(shapes, classified_exclude, call.restrictions)
+    check_block(shapes, classified_exclude, request.restrictions)
     classified_truth = grades_beside_scores(opened(classify(truth, "truth"), "truth", columns), shapes)
     for name, system in systems.items():
         with in_system(name):
             check_ids(system, classified_truth)
-    rows = truth_input(classified_truth, columns, call.evaluation.encoding) if call.evaluation.has_truth else None
-    return call._replace(
+    rows = truth_input(classified_truth, columns, request.encoding) if request.has_truth else None
+    return request._replace(
         truth=classified_truth, truth_rows=rows, systems=systems, restrictions={"exclude": classified_exclude}
     )
 
 
 def chunk_of_block(
-    call: Call, sums: PartSums, evaluation_of: Callable[[Evaluation, range], Evaluation]
-) -> tuple[Evaluation, Chunk]:
+    request: Request, sums: PartSums, request_of: Callable[[Request, range], Request]
+) -> tuple[Request, Chunk]:
     """Return the users of a block, aligned, with its own exclusions or their part of those of all blocks.
 
-    `evaluation_of` gives the evaluation of users by their numbers, which it is returned with; `sums` are of earlier blocks.
+    `request_of` gives the request of users by their numbers, which it is returned with; `sums` are of earlier blocks.
     """
-    truth, systems = convert_systems(call)
-    classified = call.restrictions["exclude"]
-    exclude = call.evaluation.convert_exclusions(classified)
+    truth, systems = convert_systems(request)
+    classified = request.restrictions["exclude"]
+    exclude = request.convert_exclusions(classified)
     _check_lengths(truth, systems, exclude)
-    if exclude is not None and call.evaluation.exclude is not None:
-        expected = f"None with blocks of {call.form.block.removesuffix(')')}, exclude)"
+    if exclude is not None and request.exclude is not None:
+        expected = f"None with blocks of {request.form.block.removesuffix(')')}, exclude)"
         raise input_error("exclude", expected, "exclusions")
     users = range(sums.rows, sums.rows + count_users(truth))
-    evaluation = evaluation_of(call.evaluation, users)
+    request = request_of(request, users)
     if sums.systems:
         _check_names(systems, sums.systems)
-        of_truth = Findings(ratings=find_ratings(truth, evaluation.values))
+        of_truth = Findings(ratings=find_ratings(truth, request.values))
     else:
-        of_truth = evaluation.find_in_truth(truth, call.truth, call.systems.values())
-    given: Any = exclude if exclude is not None else evaluation.exclude
+        of_truth = request.find_in_truth(truth, request.truth, request.systems.values())
+    given: Any = exclude if exclude is not None else request.exclude
     if isinstance(classified.value, Lists):  # converted, they are without the users whom no other input has
         given = classified.value
     if exclude is None:
-        exclude = evaluation.convert_exclusions(classify(evaluation.exclude, "exclude"))
-    base = base_of_block(evaluation.base, users, evaluation.encoding)
-    alignment = Alignment(truth, systems.values(), exclude, evaluation.encoding, base)
+        exclude = request.convert_exclusions(classify(request.exclude, "exclude"))
+    base = base_of_block(request.base, users, request.encoding)
+    alignment = Alignment(truth, systems.values(), exclude, request.encoding, base)
     in_order = {name: systems[name] for name in sums.systems or systems}
-    return evaluation, Chunk(alignment, in_order, given, truth, of_truth, call.naming_system)
+    return request, Chunk(alignment, in_order, given, truth, of_truth, request.naming_system)
 
 
 def _check_lengths(
@@ -158,32 +158,32 @@ def _check_names(names: Iterable[str], first_names: Iterable[str]) -> None:
         raise input_error("systems", f"the systems of the first block, {expected}", found)
 
 
-def empty_block(evaluation: Evaluation) -> tuple[Any, Any]:
+def empty_block(request: Request) -> tuple[Any, Any]:
     """Return a block without users, for none at all; its users are keyed if weights or groups are."""
-    by_user = [values for values in (evaluation.weights, evaluation.groups) if values is not None]
+    by_user = [values for values in (request.weights, request.groups) if values is not None]
     is_keyed = any(not values.is_by_row for values in by_user) or any(
-        one is not None and one.user_vocabulary is not None for one in (evaluation.exclude, evaluation.base)
+        one is not None and one.user_vocabulary is not None for one in (request.exclude, request.base)
     )
-    is_keyed = is_keyed or (evaluation.histories is not None and evaluation.histories.users is not None)
+    is_keyed = is_keyed or (request.histories is not None and request.histories.users is not None)
     return ({}, {}) if is_keyed else ([], [])
 
 
-def check_row_arguments(evaluation: Evaluation, users: int) -> None:
+def check_row_arguments(request: Request, users: int) -> None:
     """Raise InputError if an argument does not have one row for each of so many users of all blocks."""
-    for argument, values in _row_arguments(evaluation):
+    for argument, values in _row_arguments(request):
         _check_length(argument, len(values), users)
 
 
 def _of_users(
-    evaluation: Evaluation,
+    request: Request,
 ) -> tuple[Exclusions | None, CandidateItems | None, Weights | None, Groups | None]:
-    return evaluation.exclude, evaluation.candidates, evaluation.weights, evaluation.groups
+    return request.exclude, request.candidates, request.weights, request.groups
 
 
-def _row_arguments(evaluation: Evaluation) -> list[tuple[str, Sized]]:
+def _row_arguments(request: Request) -> list[tuple[str, Sized]]:
     """Return the arguments that have a row for each user of all blocks."""
-    exclude, candidates, weights, groups = _of_users(evaluation)
-    histories = evaluation.histories
+    exclude, candidates, weights, groups = _of_users(request)
+    histories = request.histories
     arguments = (
         ("exclude", None if exclude is None or exclude.user_vocabulary is not None else exclude),
         ("candidates", candidates if candidates is not None and candidates.is_by_row else None),
@@ -191,19 +191,19 @@ def _row_arguments(evaluation: Evaluation) -> list[tuple[str, Sized]]:
         ("groups", groups if groups is None or groups.is_by_row else None),
         ("train", histories if histories is None or histories.users is None else None),
     )
-    base = evaluation.base
+    base = request.base
     base_by_row = () if base is None or base.user_vocabulary is not None else (("base_predictions", base),)
     return [(name, values) for name, values in (*arguments, *base_by_row) if values is not None]
 
 
-def of_rows(evaluation: Evaluation, users: range) -> Evaluation:
-    """Return the evaluation of some users, with their part of the arguments that have a row for each user."""
+def of_rows(request: Request, users: range) -> Request:
+    """Return the request of some users, with their part of the arguments that have a row for each user."""
     begin, end = users.start, users.stop
-    for name, values in _row_arguments(evaluation):
+    for name, values in _row_arguments(request):
         if len(values) < end:
             raise input_error(name, f"one entry per user (at least {end})", str(len(values)))
-    exclude, candidates, weights, groups = _of_users(evaluation)
-    return evaluation._replace(
+    exclude, candidates, weights, groups = _of_users(request)
+    return request._replace(
         exclude=exclude if exclude is None or exclude.user_vocabulary is not None else exclude[begin:end],
         candidates=None if candidates is None else candidates[begin:end],
         weights=None if weights is None else weights[begin:end],

@@ -5,8 +5,9 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from exactk._engine.evaluation import evaluate_chunk, range_over_ties
 from exactk._engine.inspection import describe_odd_items
-from exactk._engine.pipeline import align_systems, checked_truth, comes_in_pieces, find_in_truth, prepare_call
+from exactk._engine.request import align_systems, checked_truth, comes_in_pieces, find_in_truth, request_of_arguments
 from exactk._engine.systems import check_systems_before_metrics, in_system
 from exactk._engine.warnings import Evaluated, warn_of
 from exactk._inputs.conversions import truth_input
@@ -18,10 +19,9 @@ from exactk._runtime.errors import ExactkError, input_error
 
 if TYPE_CHECKING:
     from exactk._engine.chunks import Chunk, Part
-    from exactk._engine.evaluation import Evaluation
     from exactk._engine.pairs import Pairing
-    from exactk._engine.pipeline import Call
     from exactk._engine.problem import Engine
+    from exactk._engine.request import Request
     from exactk._engine.systems import Form
     from exactk._plan.conventions import ConventionLike
     from exactk._plan.metric_strings import MetricsLike
@@ -37,7 +37,7 @@ def evaluate_with_engine(
     *,
     convention: ConventionLike,
     pairing: Pairing | None = None,
-    **options: Any,  # noqa: ANN401 - those of `prepare_call`
+    **options: Any,  # noqa: ANN401 - those of `request_of_arguments`
 ) -> Part:
     """Return what the given engine finds; the other arguments are those of `exactk.evaluate`."""
     convention = as_convention(convention)
@@ -53,15 +53,15 @@ def evaluate_with_engine(
     warn_of_unused_fields(convention, values)
     classified = classify(predictions, form.argument)
     try:
-        call = prepare_call(engine, form, truth, classified, values, convention, pairing=pairing, **options)
+        request = request_of_arguments(engine, form, truth, classified, values, convention, pairing=pairing, **options)
         if classified.container is BLOCKS:
-            _check_no_truth(form, call.truth)
+            _check_no_truth(form, request.truth)
             from exactk._engine.blocks import evaluate_blocks
 
-            with call.evaluation.progress.track(None):
-                evaluated = Evaluated(evaluate_blocks(call, classified.value), convention)
+            with request.progress.track(None):
+                evaluated = Evaluated(evaluate_blocks(request, classified.value), convention)
         else:
-            evaluated = evaluate_systems(call)
+            evaluated = evaluate_systems(request)
     except ExactkError as error:
         raise form.amended(with_complete_hint(error, convention, values), classified, values) from error.__cause__
     warn_of(evaluated)
@@ -74,41 +74,41 @@ def _check_no_truth(form: Form, truth: ClassifiedValue) -> None:
         raise input_error("truth", expected, type(truth.value).__name__, hint=form.hint)
 
 
-def evaluate_systems(call: Call, *, finds_odd_items: bool = True) -> Evaluated:
+def evaluate_systems(request: Request, *, finds_odd_items: bool = True) -> Evaluated:
     """Evaluate each system of a call; unless its containers are the caller's own, items are not told of that look odd."""
-    if comes_in_pieces(call.systems):
-        return _evaluate_in_batches(call)
-    evaluation, chunk = call.evaluation, align_systems(call)
+    if comes_in_pieces(request.systems):
+        return _evaluate_in_batches(request)
+    chunk = align_systems(request)
     if finds_odd_items:
-        given = {"truth": call.truth, **call.restrictions}
+        given = {"truth": request.truth, **request.restrictions}
         chunk = chunk._replace(describe_inputs=partial(describe_odd_items, given=given))
-    with evaluation.progress.track(chunk.alignment.user_count * len(chunk.systems)):
-        part = evaluation.evaluate_chunk(chunk)
+    with request.progress.track(chunk.alignment.user_count * len(chunk.systems)):
+        part = evaluate_chunk(request, chunk)
     return Evaluated(
         part,
-        evaluation.convention,
-        {name: partial(_tie_range, evaluation, chunk, name) for name in chunk.systems},
+        request.convention,
+        {name: partial(_tie_range, request, chunk, name) for name in chunk.systems},
         {
-            name: lines_of_ranks(call.systems[name], evaluation.columns)
+            name: lines_of_ranks(request.systems[name], request.columns)
             for name, found in part.findings.systems.items()
             if found.readings.may_be_ranks
         },
     )
 
 
-def _tie_range(evaluation: Evaluation, chunk: Chunk, name: str, value: Value) -> tuple[float, float]:
+def _tie_range(request: Request, chunk: Chunk, name: str, value: Value) -> tuple[float, float]:
     """Return the lowest and the highest value over all orders of ties."""
-    return evaluation.tie_range(chunk.inputs(name), value)
+    return range_over_ties(request, chunk.inputs(name), value)
 
 
-def _evaluate_in_batches(call: Call) -> Evaluated:
+def _evaluate_in_batches(request: Request) -> Evaluated:
     from exactk._engine.batch_evaluation import evaluate_batches
 
-    evaluation, truth_rows = call.evaluation, checked_truth(call)
+    truth_rows = checked_truth(request)
     if truth_rows is None:
-        truth_rows = truth_input(classify({}, "truth"), evaluation.columns, evaluation.encoding)
-    ((name, batches),) = call.systems.items()
-    with evaluation.progress.track(None), in_system(name), call.naming_truth():
-        part = evaluate_batches(evaluation._replace(pairing=None), truth_rows, name, batches.value)
-    findings = find_in_truth(call)._replace(systems=part.findings.systems, train=part.findings.train, chunks=1)
-    return Evaluated(part._replace(findings=findings), evaluation.convention)
+        truth_rows = truth_input(classify({}, "truth"), request.columns, request.encoding)
+    ((name, batches),) = request.systems.items()
+    with request.progress.track(None), in_system(name), request.naming_truth():
+        part = evaluate_batches(request._replace(pairing=None), truth_rows, name, batches.value)
+    findings = find_in_truth(request)._replace(systems=part.findings.systems, train=part.findings.train, chunks=1)
+    return Evaluated(part._replace(findings=findings), request.convention)

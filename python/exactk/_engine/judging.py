@@ -9,9 +9,10 @@ import numpy as np
 
 from exactk._engine.chunks import Chunk, Part
 from exactk._engine.error_locations import explain_repeats
+from exactk._engine.evaluation import evaluate_all, judged_users
 from exactk._engine.inspection import find_in_system
-from exactk._engine.pipeline import align_systems, prepare_call
 from exactk._engine.problem import JudgedRows
+from exactk._engine.request import align_systems, request_of_arguments
 from exactk._engine.systems import ONE_SYSTEM
 from exactk._engine.warnings import Evaluated, warnings_of
 from exactk._inputs.registry import BLOCKS, classify
@@ -24,8 +25,8 @@ from exactk._runtime.progress import Progress
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from exactk._engine.evaluation import Evaluation
     from exactk._engine.problem import Engine, JudgedCells
+    from exactk._engine.request import Request
     from exactk._inputs.alignment import AlignedInputs
     from exactk._inputs.registry import ClassifiedValue
     from exactk._plan.conventions import Convention
@@ -100,13 +101,13 @@ def prepare_judging(
         raise type_error("truth", "the relevant items of each user", "None")
     call = _Call(convention, value, classified)
     with call.explained():
-        prepared = prepare_call(engine, ONE_SYSTEM, truth, classified, Plan([value]), convention, **options)
-        aligned = align_systems(prepared)
+        request = request_of_arguments(engine, ONE_SYSTEM, truth, classified, Plan([value]), convention, **options)
+        aligned = align_systems(request)
         (name,) = aligned.systems
-        inputs, evaluation = aligned.inputs(name), prepared.evaluation
-        with explain_repeats(prepared.truth, prepared.systems[name]):
-            _warn_of_inputs(prepared.evaluation, inputs, aligned)
-    return Judging(inputs, evaluation.judged_users(inputs), evaluation.progress, call)
+        inputs = aligned.inputs(name)
+        with explain_repeats(request.truth, request.systems[name]):
+            _warn_of_inputs(request, inputs, aligned)
+    return Judging(inputs, judged_users(request, inputs), request.progress, call)
 
 
 def _value_of_lists(k: int, convention: Convention) -> Value:
@@ -115,17 +116,17 @@ def _value_of_lists(k: int, convention: Convention) -> Value:
     return value.replaced(spelling=f"num_hits@{k}")  # in warnings
 
 
-def _warn_of_inputs(evaluation: Evaluation, inputs: AlignedInputs, aligned: Chunk) -> None:
+def _warn_of_inputs(request: Request, inputs: AlignedInputs, aligned: Chunk) -> None:
     """Warn of what the hits tell about the inputs, as for any metric; of no users, they say nothing."""
-    evaluation = evaluation._replace(progress=Progress(progress=False))
-    report, _ = evaluation.evaluate_all(inputs)
+    request = request._replace(progress=Progress(progress=False))
+    report, _ = evaluate_all(request, inputs)
     findings = aligned.of_truth._replace(
-        systems={"": find_in_system(inputs, report, aligned.exclude, evaluation.candidates)}
+        systems={"": find_in_system(inputs, report, aligned.exclude, request.candidates)}
     )
     reports = {"": report} if len(inputs.truth) else {}
-    for kind, text in warnings_of(Evaluated(Part(reports, findings), evaluation.convention)):
+    for kind, text in warnings_of(Evaluated(Part(reports, findings), request.convention)):
         if kind.name == "ties":
-            warn(str(text[0]).replace(evaluation.values[0].spelling, "the number of hits"))
+            warn(str(text[0]).replace(request.values[0].spelling, "the number of hits"))
         elif kind.name != "cutoffs":
             warn(*text)
 

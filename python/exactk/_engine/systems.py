@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from numbers import Integral, Real
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from exactk._inputs.checks import entries_of
 from exactk._inputs.containers.frames import has_one_item_each, has_values_by_user_and_item
@@ -17,12 +17,12 @@ from exactk._runtime.errors import ExactkError, each_warning_once, input_error, 
 from exactk._runtime.records import NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from exactk._inputs.keys.column_roles import ColumnNames
     from exactk._plan.values import Value
 
-Systems = dict[str, ClassifiedValue]
+Systems: TypeAlias = "Mapping[str, ClassifiedValue]"
 """Predictions by the system's name, which is empty for the only system of `exactk.evaluate`."""
 
 
@@ -118,10 +118,11 @@ def _systems_by_name(classified: ClassifiedValue) -> Systems:
             hint = "systems={f'system {i}': one for i, one in enumerate(systems)} names several"
         expected = "a mapping from each system's name to its predictions"
         raise type_error("systems", expected, type(classified.value).__name__, hint=hint)
-    if not classified.value:
+    entries = entries_of(classified.value, "systems")
+    if not entries:
         raise input_error("systems", "at least one system", "an empty mapping")
     systems = {}
-    for name, predictions in entries_of(classified.value, "systems").items():
+    for name, predictions in entries.items():
         check_system_name(name, "systems")
         if isinstance(predictions, Report):
             hint = "exactk.compare_reports(systems) compares reports"

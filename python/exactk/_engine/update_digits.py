@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from exactk._engine.evaluation import Evaluation
     from exactk._engine.findings import Adding
+    from exactk._engine.request import Request
     from exactk._plan.values import Value
     from exactk._report.state import State
 
@@ -97,11 +97,11 @@ class UpdateLayout:
     The counts are those of the state, then those of the warnings. The largest numbers begin with the plan.
     """
 
-    def __init__(self, evaluation: Evaluation) -> None:
-        self._evaluation = evaluation
-        self._of_nobody = sums_of_updates(evaluation, UpdateSums())
-        tallies = _tallies(evaluation)
-        weighted = None if tallies else UpdateSums().plus(evaluation, Update([], [], weights=[])).state
+    def __init__(self, request: Request) -> None:
+        self._request = request
+        self._of_nobody = sums_of_updates(request, UpdateSums())
+        tallies = _tallies(request)
+        weighted = None if tallies else UpdateSums().plus(request, Update([], [], weights=[])).state
         self._states = StateLayout(self._of_nobody.state, weighted, tallies)
         self._plan = _digest_of_plan(self._of_nobody.state)
         of_state = self._states.vectors(self._of_nobody.state)
@@ -116,12 +116,12 @@ class UpdateLayout:
     def update(self, vectors: Vectors, update: Update) -> Vectors:
         """Evaluate some users; return their vectors alone. `vectors` are those of the users so far."""
         self._check(vectors)
-        sums = UpdateSums(optional=self._optional(vectors)).plus(self._evaluation, update)
+        sums = UpdateSums(optional=self._optional(vectors)).plus(self._request, update)
         if sums.users.keys is not None:
             argument = "predictions" if update.truth is None else "truth"
             found = f"users of type {' and '.join(sums.users.keys.kinds)}"
             raise type_error(argument, "rows without user keys, of which no sum can be kept", found, hint=_INSTEAD)
-        evaluated = sums.evaluated(self._evaluation)
+        evaluated = sums.evaluated(self._request)
         warn_of(evaluated._replace(part=evaluated.part._replace(reports={})))  # of the truth: vectors hold no texts
         return self._vectors(sums)
 
@@ -130,7 +130,7 @@ class UpdateLayout:
         self._check(vectors)
         optional = self._optional(vectors)
         if optional is None:
-            return self._of_nobody.report(self._evaluation)
+            return self._of_nobody.report(self._request)
         counts, size = vectors.counts.tolist(), len(vectors.counts) - _NUM_COUNTS
         with_truth, *of_warnings = counts[size:]
         updates = counts[0]
@@ -141,7 +141,7 @@ class UpdateLayout:
         state = self._states.state(Vectors(vectors.digits, vectors.counts[:size], vectors.largest[-3:]))
         found = _record_of(_NOTHING_FOUND, iter(of_warnings), iter(largest[:_NUM_LARGEST]))
         report, within = Report(state), " of the same update"
-        warn_of(Evaluated(Part({"": report}, Findings({"": found})), self._evaluation.convention, within=within))
+        warn_of(Evaluated(Part({"": report}, Findings({"": found})), self._request.convention, within=within))
         return report
 
     def _optional(self, vectors: Vectors) -> dict[str, bool] | None:
@@ -173,12 +173,12 @@ class UpdateLayout:
             raise StateMismatchError(message, "state")
 
 
-def _tallies(evaluation: Evaluation) -> list[TallyLayout]:
+def _tallies(request: Request) -> list[TallyLayout]:
     """Return the layouts of the item tallies, for the items of the catalogue."""
-    plans = plan_item_tallies(evaluation.values)
-    if not plans or evaluation.items is None:
+    plans = plan_item_tallies(request.values)
+    if not plans or request.items is None:
         return []
-    keys = evaluation.items.keys
+    keys = request.items.keys
     ascending = tuple(sorted(keys.array.tolist())) if keys.integers is None else np.sort(keys.array.astype(np.int64))
     return [TallyLayout(tally_plan, ascending) for tally_plan in plans]
 

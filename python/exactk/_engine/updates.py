@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from exactk._engine.blocks import call_of_block, check_row_arguments, chunk_of_block, empty_block, of_rows
+from exactk._engine.blocks import check_row_arguments, chunk_of_block, empty_block, of_rows, request_of_block
 from exactk._engine.chunks import Part, PartSums
-from exactk._engine.evaluation import Evaluation
+from exactk._engine.evaluation import evaluate_chunk
 from exactk._engine.findings import Findings
 from exactk._engine.inspection import ItemsApart, find_in_system
 from exactk._engine.metric_inputs import (
@@ -20,8 +20,8 @@ from exactk._engine.metric_inputs import (
     check_truth_is_not_read,
 )
 from exactk._engine.outcomes import evaluate_plainly
-from exactk._engine.pipeline import Call
 from exactk._engine.problem import KeyedTruth
+from exactk._engine.request import Request
 from exactk._engine.short_ways import small_inputs
 from exactk._engine.systems import ONE_SYSTEM
 from exactk._engine.warnings import Evaluated, warn_of
@@ -164,9 +164,9 @@ class UpdateSums(NamedTuple):
     users: UpdateUsers = UpdateUsers()
     optional: dict[str, bool] | None = None  # as in the updates; None before the first
 
-    def plus(self, evaluation: Evaluation, update: Update) -> UpdateSums:
+    def plus(self, request: Request, update: Update) -> UpdateSums:
         """Return these sums and those of an update."""
-        shortly = self._plus_shortly(evaluation, update)
+        shortly = self._plus_shortly(request, update)
         if shortly is not None:
             return shortly
         classified = classify(update.predictions, "predictions")
@@ -176,19 +176,19 @@ class UpdateSums(NamedTuple):
                 raise type_error("predictions", "the predictions of some users", "an iterator", hint=hint)
             self._check_optional(update)
             if update.truth is None:
-                check_truth_is_not_read(evaluation.values)
+                check_truth_is_not_read(request.values)
             with without_truth("predictions") if update.truth is None else nullcontext():
-                return self._plus_block(evaluation, update)
+                return self._plus_block(request, update)
         except ExactkError as error:
-            complete = with_complete_hint(_naming_columns(error), evaluation.convention, evaluation.values)
-            raise ONE_SYSTEM.amended(complete, classified, evaluation.values) from error.__cause__
+            complete = with_complete_hint(_naming_columns(error), request.convention, request.values)
+            raise ONE_SYSTEM.amended(complete, classified, request.values) from error.__cause__
 
-    def _plus_shortly(self, evaluation: Evaluation, update: Update) -> UpdateSums | None:
+    def _plus_shortly(self, request: Request, update: Update) -> UpdateSums | None:
         """Return the sums if this is not the first update, and one that takes the short way of small inputs.
 
         None otherwise, and wherever an error may be raised, so that each message is made in one place.
         """
-        if not self.sums.systems or evaluation.items is not None or not evaluation.values.reads_hits_alone:
+        if not self.sums.systems or request.items is not None or not request.values.reads_hits_alone:
             return None
         if self.optional != update.optional or any(value is not None for value in update[2:]) or update.truth is None:
             return None
@@ -197,7 +197,7 @@ class UpdateSums(NamedTuple):
             if inputs is None or inputs.truth.columns.grade is not None:
                 return None
             sums = self.sums.copy()
-            sums.add(_part_of_unkeyed(evaluation, inputs, sums.findings))
+            sums.add(_part_of_unkeyed(request, inputs, sums.findings))
             return self._replace(sums=sums, users=self.users.plus(None, len(inputs.truth), "truth"))
         except ExactkError:
             return None
@@ -210,32 +210,31 @@ class UpdateSums(NamedTuple):
                 expected, found = kinds[not is_given], kinds[is_given]
                 raise type_error(name, f"{expected}, as in earlier updates", found)
 
-    def _plus_block(self, evaluation: Evaluation, update: Update) -> UpdateSums:
-        check_collection_values(evaluation.values, {"weights": update.weights, "groups": update.groups})
+    def _plus_block(self, request: Request, update: Update) -> UpdateSums:
+        check_collection_values(request.values, {"weights": update.weights, "groups": update.groups})
         candidates = classify(open_path(update.candidates, "candidates", _COLUMNS), "candidates")
-        evaluation = evaluation._replace(
+        request = request._replace(
             candidates=as_candidate_items(candidates, _COLUMNS),
             weights=None if update.weights is None else Weights.from_argument(update.weights, _COLUMNS),
             groups=None if update.groups is None else Groups.from_argument(update.groups, _COLUMNS),
-            encoding=Encoding(evaluation.num_threads),
+            encoding=Encoding(request.num_threads),
             has_truth=update.truth is not None,
+            restrictions={"candidates": candidates},
         )
-        nothing = classify(None, "truth")
-        call = Call(evaluation, ONE_SYSTEM, nothing, None, {}, {"candidates": candidates}, nothing)
         systems = ONE_SYSTEM.systems(classify(update.predictions, "predictions"))
-        call = call_of_block(call, update.truth, systems, update.exclude)
+        request = request_of_block(request, update.truth, systems, update.exclude)
         sums = self.sums.copy()
-        evaluation, chunk = chunk_of_block(call, sums, _of_users_of_update)
-        part = evaluation.evaluate_chunk(chunk, sums.findings)
+        request, chunk = chunk_of_block(request, sums, _of_users_of_update)
+        part = evaluate_chunk(request, chunk, sums.findings)
         sums.add(part.without_users())
         argument = "predictions" if update.truth is None else "truth"
         users = self.users.plus(part.users, part.rows if part.users is None else len(part.users), argument)
         return UpdateSums(sums, users, update.optional)
 
-    def merged(self, evaluation: Evaluation, other: UpdateSums, other_evaluation: Evaluation) -> UpdateSums:
+    def merged(self, request: Request, other: UpdateSums, other_request: Request) -> UpdateSums:
         """Return these sums and those of another evaluator; raise StateMismatchError unless their plans are equal."""
-        check_same_plan(_without_users(evaluation).state, _without_users(other_evaluation).state, "other")
-        if evaluation.histories is not None and evaluation.histories.users is None:
+        check_same_plan(_without_users(request).state, _without_users(other_request).state, "other")
+        if request.histories is not None and request.histories.users is None:
             message = "other: expected train with user keys, found rows, which are of the users of one evaluator"
             raise StateMismatchError(message, "other")
         if other.optional is None:
@@ -258,18 +257,18 @@ class UpdateSums(NamedTuple):
         """The state of all users, of whom there is an update."""
         return self.sums.part().report.state
 
-    def report(self, evaluation: Evaluation) -> Report:
+    def report(self, request: Request) -> Report:
         """Return the report of all users, and warn of their values."""
-        check_row_arguments(evaluation, self.sums.rows)
-        evaluated = self.evaluated(evaluation)
+        check_row_arguments(request, self.sums.rows)
+        evaluated = self.evaluated(request)
         warn_of(evaluated)
         return evaluated.part.report
 
-    def evaluated(self, evaluation: Evaluation) -> Evaluated:
+    def evaluated(self, request: Request) -> Evaluated:
         """Return the report of all users, with what was found in all updates."""
         part = self.sums.part()
         reports = {name: Report(report.state, self.users.keys) for name, report in part.reports.items()}
-        return Evaluated(part._replace(reports=reports), evaluation.convention, names_columns=CONVERSIONS["truth"])
+        return Evaluated(part._replace(reports=reports), request.convention, names_columns=CONVERSIONS["truth"])
 
     def to_plain(self) -> tuple[Any, ...]:
         """Return plain data for `from_plain`."""
@@ -284,18 +283,16 @@ class UpdateSums(NamedTuple):
         return cls(sums, UpdateUsers.from_plain(users), optional)
 
 
-def _of_users_of_update(evaluation: Evaluation, users: range) -> Evaluation:
-    """Return the evaluation of an update's users, whose candidates, weights and groups are the update's own."""
-    of_rows(evaluation._replace(candidates=None, weights=None, groups=None), users)  # raises if train has too few
-    return evaluation._replace(block=users)
+def _of_users_of_update(request: Request, users: range) -> Request:
+    """Return the request of an update's users, whose candidates, weights and groups are the update's own."""
+    of_rows(request._replace(candidates=None, weights=None, groups=None), users)  # raises if train has too few
+    return request._replace(block=users)
 
 
-def _part_of_unkeyed(evaluation: Evaluation, inputs: AlignedInputs, earlier: Findings) -> Part:
+def _part_of_unkeyed(request: Request, inputs: AlignedInputs, earlier: Findings) -> Part:
     """Return the part of users without keys, exclusions and columns."""
     keyed = KeyedTruth(inputs.truth, None, None)
-    _, report = evaluate_plainly(
-        evaluation.engine, inputs, keyed, evaluation.values, evaluation.convention, evaluation.num_threads
-    )
+    _, report = evaluate_plainly(request.engine, inputs, keyed, request.values, request.convention, request.num_threads)
     found = find_in_system(inputs, report, earlier=earlier.systems[""])
     items = None if found.shares_item else ItemsApart.of_chunk(inputs.truth, inputs.predictions)
     findings = Findings({"": found}, chunks=1)
@@ -327,25 +324,25 @@ def _naming_columns(error: ExactkError) -> ExactkError:
     return error.amended(hint=tuple(hint))
 
 
-def sums_of_updates(evaluation: Evaluation, sums: UpdateSums) -> UpdateSums:
+def sums_of_updates(request: Request, sums: UpdateSums) -> UpdateSums:
     """Return the sums; before any update, those of no users."""
-    return _without_users(evaluation) if sums.optional is None else sums
+    return _without_users(request) if sums.optional is None else sums
 
 
-def _without_users(evaluation: Evaluation) -> UpdateSums:
-    return UpdateSums().plus(evaluation, Update(*empty_block(evaluation)))
+def _without_users(request: Request) -> UpdateSums:
+    return UpdateSums().plus(request, Update(*empty_block(request)))
 
 
-def evaluation_of_updates(
+def request_of_updates(
     engine: Engine,
     values: Plan,
     convention: Convention,
     table: CanonicalItems | None,
     num_threads: int | None,
-) -> Evaluation:
-    """Return the evaluation that all updates share; raise InputError if updates cannot give what a metric needs."""
+) -> Request:
+    """Return the request that all updates share; raise InputError if updates cannot give what a metric needs."""
     check_collection_values(values, {})
     check_item_groups(values, table)
     check_base_is_not_read(values)
     threads, progress = resolve_threads(num_threads), Progress(progress=False)
-    return Evaluation(engine, values, convention, threads, progress, _COLUMNS, Encoding(), items=table)
+    return Request(engine, values, convention, threads, progress, _COLUMNS, Encoding(), items=table)

@@ -12,7 +12,7 @@ from exactk._engine.core import core_engine
 from exactk._engine.metric_inputs import check_base_is_not_read
 from exactk._engine.paired_problem import core_paired_engine
 from exactk._engine.pairs import Pairing
-from exactk._engine.pipeline import Call, align_systems, prepare_call
+from exactk._engine.request import align_systems, request_of_arguments
 from exactk._engine.systems import ONE_SYSTEM, SEVERAL_SYSTEMS, in_system
 from exactk._engine.warnings import Evaluated, warn_of
 from exactk._inputs.items import Items
@@ -37,6 +37,7 @@ from exactk._sharded.sides import (
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from exactk._engine.request import Request
     from exactk._inputs.items import CatalogueLike
     from exactk._inputs.keys.column_roles import ColumnNames
     from exactk._plan.conventions import Convention, ConventionLike
@@ -78,8 +79,8 @@ class ShardPlan:
         """Whether states have a count per item, which an engine should add before the driver does."""
         return bool(plan_item_tallies(self.values))
 
-    def call(self, tables: Sequence[Any], *, per_user: bool = False) -> Call:
-        """Return the call that evaluates the tables, one per side."""
+    def request(self, tables: Sequence[Any], *, per_user: bool = False) -> Request:
+        """Return the request to evaluate the tables, one per side."""
         split = [
             split_structs(table, side.argument, self.columns) for side, table in zip(self.sides, tables, strict=True)
         ]
@@ -96,7 +97,7 @@ class ShardPlan:
             pairing = Pairing(core_paired_engine, self.comparison)
         classified = classify(predictions, form.argument)
         try:
-            return prepare_call(
+            return request_of_arguments(
                 core_engine,
                 form,
                 named["truth"],
@@ -171,8 +172,8 @@ def plan_shards(
     _check_order(convention, values, sides, columns)
     shard_plan = ShardPlan(metrics, convention, columns, sides, of_truth, table, threads, comparison)
     empty = [side.schema.empty_table() for side in sides]
-    call = shard_plan.call(empty)
-    chunk = align_systems(call)  # raises as for frames of these columns
+    request = shard_plan.request(empty)
+    chunk = align_systems(request)  # raises as for frames of these columns
     warn_of(Evaluated(Part({}, chunk.of_truth), convention))
     split = [split_structs(one, side.argument, columns) for side, one in zip(sides, empty, strict=True)]
     check_kinds(sides, split, columns)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from exactk._engine.chunks import Part
-    from exactk._engine.pipeline import Call
+    from exactk._engine.request import Request
     from exactk._sharded.shard_plan import ShardPlan
     from exactk._sharded.sides import Column
 
@@ -58,26 +58,26 @@ def result_of_no_rows(shard_plan: ShardPlan) -> Bucket:
 def evaluate_tables(shard_plan: ShardPlan, tables: Sequence[Any], rows: int, *, per_user: bool = False) -> Part:
     """Return the part of a table per side; the caller warns."""
     with without_warnings():
-        call = shard_plan.call(tables, per_user=per_user)
-        _check_repeated_truth(call)
+        request = shard_plan.request(tables, per_user=per_user)
+        _check_repeated_truth(request)
         try:
-            part = evaluate_systems(call, finds_odd_items=False).part
+            part = evaluate_systems(request, finds_odd_items=False).part
         except ExactkError as error:
-            raise with_complete_hint(error, shard_plan.convention, call.evaluation.values) from error.__cause__
+            raise with_complete_hint(error, shard_plan.convention, request.values) from error.__cause__
     # The plan has warned of columns, and has names for what the engine's frames are.
     return part._replace(findings=part.findings._replace(columns=TruthColumns(), pairs=NO_EXAMPLES, rows=rows))
 
 
-def _check_repeated_truth(call: Call) -> None:
+def _check_repeated_truth(request: Request) -> None:
     """Raise InputError if a repeated item of the truth has several grades, of which the first in the order of rows counts."""
-    truth, values = call.truth.value, call.evaluation.values
+    truth, values = request.truth.value, request.values
     if (
-        call.truth_rows is None
-        or call.truth_rows.grades is None
+        request.truth_rows is None
+        or request.truth_rows.grades is None
         or all(value.rules["duplicate_truth"] == "raise" for value in values)
     ):
         return
-    columns = call.truth_rows.columns
+    columns = request.truth_rows.columns
     if columns.grade is None or truth.column(columns.grade).type.num_fields:
         return
     keys = [name for name in columns.used if name != columns.grade]

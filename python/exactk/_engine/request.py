@@ -1,8 +1,9 @@
-"""A call: its arguments, classified and checked, and the one chunk that all of its users are."""
+"""What was asked: the arguments of a call, classified and checked, and the one chunk that all of its users are."""
 
 from __future__ import annotations
 
 from contextlib import AbstractContextManager, ExitStack, nullcontext
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -10,16 +11,16 @@ import numpy as np
 from exactk._engine.base_predictions import base_for_pieces, classified_base
 from exactk._engine.chunks import Chunk
 from exactk._engine.error_locations import explain_repeats
-from exactk._engine.evaluation import Evaluation
 from exactk._engine.findings import Findings
+from exactk._engine.inspection import find_in_pairs, find_ratings
 from exactk._engine.metric_inputs import (
     check_collection_values,
     check_item_groups,
     check_truth_is_not_read,
     items_of_metrics,
 )
-from exactk._engine.systems import in_system, open_systems
-from exactk._inputs.alignment import Alignment, truth_without_items, without_truth
+from exactk._engine.systems import ONE_SYSTEM, in_system, open_systems
+from exactk._inputs.alignment import Alignment, in_shared_vocabularies, truth_without_items, without_truth
 from exactk._inputs.base_messages import naming_base
 from exactk._inputs.beside_scores import (
     check_ids,
@@ -29,15 +30,15 @@ from exactk._inputs.beside_scores import (
     shapes_of_systems,
 )
 from exactk._inputs.column_use import check_columns_are_read
-from exactk._inputs.conversions import exclusions_of, truth_input
+from exactk._inputs.conversions import exclusions_input, exclusions_of, predictions_input, truth_input
 from exactk._inputs.keys.column_roles import usual_role
 from exactk._inputs.long_format import Encoding
 from exactk._inputs.model.lists import Lists
-from exactk._inputs.model.rows import count_users
+from exactk._inputs.model.rows import TruthColumns, count_users
 from exactk._inputs.paths import opened
 from exactk._inputs.readings import check_not_truth
 from exactk._inputs.registry import BATCHES, BLOCKS, ClassifiedValue, as_candidate_items, classify
-from exactk._runtime.errors import Amending, ExactkError, input_error, type_error
+from exactk._runtime.errors import Amending, ExactkError, each_warning_once, input_error, type_error
 from exactk._runtime.progress import Progress
 from exactk._runtime.records import NamedTuple
 from exactk._runtime.threads import resolve_threads
@@ -45,38 +46,124 @@ from exactk._runtime.threads import resolve_threads
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
+    from numpy.typing import NDArray
+
     from exactk._engine.pairs import Pairing
     from exactk._engine.problem import Engine
     from exactk._engine.systems import Form, Systems
     from exactk._inputs.keys.column_roles import ColumnNames
+    from exactk._inputs.keys.vocabulary import Vocabulary
+    from exactk._inputs.model.candidate_items import CandidateItems
+    from exactk._inputs.model.item_table import CanonicalItems, Histories
+    from exactk._inputs.model.lists import Exclusions
     from exactk._inputs.model.rows import Rows
     from exactk._inputs.model.scores import Predictions
     from exactk._inputs.truth import Truth
+    from exactk._inputs.values_by_user import Groups, Weights
     from exactk._plan.conventions import Convention
     from exactk._plan.values import Plan
 
 
 _UNCHANGED = nullcontext()
+_NOTHING = ClassifiedValue(None, None)
 
 
-class Call(NamedTuple):
-    """A call's arguments, classified, and converted but for its predictions and exclusions."""
+class Request(NamedTuple):
+    """What was asked: the arguments of a call, classified once; all but predictions and exclusions are converted."""
 
-    evaluation: Evaluation
-    form: Form
-    truth: ClassifiedValue
-    truth_rows: Truth | Rows | None
-    systems: Systems
-    restrictions: dict[str, ClassifiedValue]
-    base: ClassifiedValue
+    engine: Engine
+    values: Plan
+    convention: Convention
+    num_threads: int
+    progress: Progress
+    columns: ColumnNames
+    encoding: Encoding
+    exclude: Exclusions | None = None  # of predictions in batches; for others, converted after the predictions
+    candidates: CandidateItems | None = None
+    weights: Weights | None = None
+    groups: Groups | None = None
+    per_user: bool = False
+    pairing: Pairing | None = None  # of several systems
+    items: CanonicalItems | None = None  # None if no metric reads them
+    base: Predictions | None = None  # of predictions that come in pieces; for others, converted after the predictions
+    has_truth: bool = True  # if not, no metric reads it, and all users have an empty one
+    history_rows: NDArray[np.int64] | None = None  # of train, by code of users who come in batches
+    block: range | None = None  # the positions of a block of users among all of them
+    form: Form = ONE_SYSTEM
+    truth: ClassifiedValue = _NOTHING
+    truth_rows: Truth | Rows | None = None
+    systems: Systems = MappingProxyType({})
+    restrictions: Mapping[str, ClassifiedValue] = MappingProxyType({})  # exclusions and candidates
+    given_base: ClassifiedValue = _NOTHING
+
+    def convert_systems(self, systems: Systems) -> dict[str, Rows | Predictions]:
+        """Return each system's predictions, encoded as the truth is."""
+        converted = {}
+        with each_warning_once():
+            for name, classified in systems.items():
+                with in_system(name):
+                    converted[name] = predictions_input(classified, self.columns, self.encoding)
+        return converted
+
+    def convert_exclusions(self, classified: ClassifiedValue) -> Exclusions | Rows | None:
+        """Return the exclusions, encoded as the truth is. Convert predictions before: users follow in that order."""
+        return exclusions_input(classified, self.columns, self.encoding)
+
+    def convert_base(self, classified: ClassifiedValue) -> Rows | Predictions | None:
+        """Return the base predictions, encoded as the truth is. Convert them after all others: only their users count."""
+        if classified.value is None:
+            return None
+        with naming_base():
+            return predictions_input(classified, self.columns, self.encoding)
+
+    def exclusions_in_shared_vocabularies(self) -> Rows | None:
+        """Return the exclusions of predictions that come in pieces as rows, encoded as the truth is."""
+        return None if self.exclude is None else in_shared_vocabularies(self.exclude.rows(), "exclude", self.encoding)
+
+    def encode_user_keys(self, users: Vocabulary) -> Request:
+        """Add the keys of weights, groups and train to a vocabulary of users, whose codes find the values from then on."""
+        from exactk._inputs.user_histories import rows_by_code
+
+        return self._replace(
+            weights=None if self.weights is None else self.weights.encode_keys(users),
+            groups=None if self.groups is None else self.groups.encode_keys(users),
+            history_rows=None if self.histories is None else rows_by_code(self.histories, users),
+        )
+
+    @property
+    def histories(self) -> Histories | None:
+        """What users have in train; None if unknown, or if no metric reads it."""
+        if self.items is None or not self.values.reads_history:
+            return None
+        return self.items.histories
+
+    def find_in_truth(
+        self, truth: Truth | Rows, classified: ClassifiedValue, systems: Iterable[ClassifiedValue]
+    ) -> Findings:
+        """Return what warnings about the truth of the first users need to know."""
+        pairs = find_in_pairs(classified, systems)
+        return Findings(ratings=find_ratings(truth, self.values), columns=self.unused_columns(truth), pairs=pairs)
+
+    def unused_columns(self, truth: Truth | Rows) -> TruthColumns:
+        """Return the columns of the truth, if it has others that could be grades or say what happened."""
+        of_users = {values.column for values in (self.weights, self.groups) if values is not None}
+        numbers = tuple(name for name in truth.columns.unused if name not in of_users)
+        events = tuple(event for event in truth.columns.events if event[0] not in of_users)
+        return truth.columns._replace(unused=numbers, events=events) if numbers or events else TruthColumns()
+
+    def check_user_values(self, truth: Truth | Rows) -> None:
+        """Raise InputTypeError if users are keyed, but weights or groups are not."""
+        for user_values in (self.weights, self.groups):
+            if user_values is not None:
+                user_values.check_keys(truth)
 
     def naming_truth(self) -> AbstractContextManager[None]:
         """Name the predictions in errors that name the truth, if there is none."""
-        return _UNCHANGED if self.evaluation.has_truth else without_truth("predictions")
+        return _UNCHANGED if self.has_truth else without_truth("predictions")
 
     def naming_system(self, name: str) -> AbstractContextManager[object]:
         """Say in errors of a block which system they are about, if there are several, and what else a matrix may be."""
-        if name or not self.evaluation.has_truth:
+        if name or not self.has_truth:
             contexts = ExitStack()
             for context in (in_system(name), self.naming_truth(), explain_repeats(self.truth, self.systems[name])):
                 contexts.enter_context(context)
@@ -84,7 +171,7 @@ class Call(NamedTuple):
         return explain_repeats(self.truth, self.systems[name])
 
 
-def prepare_call(
+def request_of_arguments(
     engine: Engine,
     form: Form,
     truth: object,
@@ -107,8 +194,8 @@ def prepare_call(
     score: str | None,
     rank: str | None,
     grade: str | None,
-) -> Call:
-    """Return the call; the keyword arguments are those of `exactk.evaluate`, of which not all functions take some."""
+) -> Request:
+    """Return what is asked; the keyword arguments are those of `exactk.evaluate`, of which not all functions take some."""
     columns: ColumnNames = {"user": user, "item": item, "score": score, "rank": rank, "grade": grade}
     if not isinstance(per_user, (bool, np.bool_)):
         raise type_error("per_user", "True or False", repr(per_user))
@@ -153,7 +240,7 @@ def prepare_call(
         user_weights = None if weights is None else Weights.from_argument(weights, columns, truth_rows)
         user_groups = None if groups is None else Groups.from_argument(groups, columns, truth_rows)
     in_pieces = comes_in_pieces(systems)
-    evaluation = Evaluation(
+    return Request(
         engine,
         values,
         convention,
@@ -170,8 +257,13 @@ def prepare_call(
         table,
         base_for_pieces(base, columns, Encoding(threads)) if in_pieces else None,
         has_truth=truth is not None or predictions.container is BLOCKS,
+        form=form,
+        truth=judged,
+        truth_rows=truth_rows,
+        systems=systems,
+        restrictions=restrictions,
+        given_base=base,
     )
-    return Call(evaluation, form, judged, truth_rows, systems, restrictions, base)
 
 
 def comes_in_pieces(systems: Systems) -> bool:
@@ -180,27 +272,27 @@ def comes_in_pieces(systems: Systems) -> bool:
     return not others and (first.container is BLOCKS or first.container is BATCHES)
 
 
-def align_systems(call: Call) -> Chunk:
+def align_systems(request: Request) -> Chunk:
     """Convert the predictions and the exclusions, and align them with the truth."""
-    truth, systems = convert_systems(call)
-    base = call.evaluation.convert_base(call.base)
-    classified = call.restrictions["exclude"]
-    exclude = call.evaluation.convert_exclusions(classified)
-    with call.naming_truth():
-        alignment = Alignment(truth, systems.values(), exclude, call.evaluation.encoding, base)
+    truth, systems = convert_systems(request)
+    base = request.convert_base(request.given_base)
+    classified = request.restrictions["exclude"]
+    exclude = request.convert_exclusions(classified)
+    with request.naming_truth():
+        alignment = Alignment(truth, systems.values(), exclude, request.encoding, base)
     # Converted lists are without users whom no other input has.
     given = classified.value if isinstance(classified.value, Lists) else exclude
-    return Chunk(alignment, systems, given, truth, find_in_truth(call), call.naming_system)
+    return Chunk(alignment, systems, given, truth, find_in_truth(request), request.naming_system)
 
 
-def convert_systems(call: Call) -> tuple[Truth | Rows, dict[str, Rows | Predictions]]:
+def convert_systems(request: Request) -> tuple[Truth | Rows, dict[str, Rows | Predictions]]:
     """Return the truth and the predictions, encoded alike; where no metric reads the truth, one without items."""
-    truth = checked_truth(call)
+    truth = checked_truth(request)
     with Amending(_naming_scores_of_truth, truth):
-        systems = call.evaluation.convert_systems(call.systems)
+        systems = request.convert_systems(request.systems)
     if truth is None:
         _check_alike(systems)
-        truth = truth_without_items(systems.values(), call.evaluation.encoding.users)
+        truth = truth_without_items(systems.values(), request.encoding.users)
     return truth, systems
 
 
@@ -226,17 +318,17 @@ def _check_alike(systems: Mapping[str, Rows | Predictions]) -> None:
                 raise input_error("predictions", expected, str(count_users(one)))
 
 
-def checked_truth(call: Call) -> Truth | Rows | None:
+def checked_truth(request: Request) -> Truth | Rows | None:
     """Return the truth's rows; None if no metric reads them."""
-    if call.truth_rows is None:
-        check_truth_is_not_read(call.evaluation.values, f"an iterator of {call.form.block} blocks, and for ")
+    if request.truth_rows is None:
+        check_truth_is_not_read(request.values, f"an iterator of {request.form.block} blocks, and for ")
         return None
-    call.evaluation.check_user_values(call.truth_rows)
-    return call.truth_rows
+    request.check_user_values(request.truth_rows)
+    return request.truth_rows
 
 
-def find_in_truth(call: Call) -> Findings:
+def find_in_truth(request: Request) -> Findings:
     """Return what warnings about a call's truth need to know."""
-    if call.truth_rows is None:
+    if request.truth_rows is None:
         return Findings()
-    return call.evaluation.find_in_truth(call.truth_rows, call.truth, call.systems.values())
+    return request.find_in_truth(request.truth_rows, request.truth, request.systems.values())
