@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from functools import reduce
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
@@ -524,16 +525,16 @@ def _count_sets(
     if candidates_of is not None:
         sets = [frozenset(candidates_of(user)) for user in users]
         return len(set(sets)), len(frozenset().union(*sets))
-    compared = [_distinct(rows.items[rows.indptr[user] : rows.indptr[user + 1]]) for user in users]
-    return len({row.tobytes() for row in compared}), len(_distinct(np.concatenate(compared)))
-
-
-def _distinct(items: NDArray[np.integer[Any]]) -> NDArray[np.integer[Any]]:
-    """Return the distinct items, ascending. `np.unique` hashes them, which takes many times as long as this sort."""
-    ordered = np.sort(items)
+    begins, ends = rows.indptr[users], rows.indptr[np.add(users, 1)]
+    row_of = np.repeat(np.arange(len(users)), ends - begins)
+    items = np.concatenate([rows.items[begin:end] for begin, end in zip(begins.tolist(), ends.tolist(), strict=True)])
+    ordered = items[np.lexsort((items, row_of))]  # np.unique hashes, which takes many times as long
     is_first = np.ones(len(ordered), np.bool_)
-    np.not_equal(ordered[1:], ordered[:-1], out=is_first[1:])
-    return ordered[is_first]
+    is_first[1:] = (ordered[1:] != ordered[:-1]) | (row_of[1:] != row_of[:-1])
+    distinct, bounds = ordered[is_first], np.searchsorted(row_of[is_first], np.arange(len(users) + 1)).tolist()
+    as_bytes = {distinct[begin:end].tobytes() for begin, end in pairwise(bounds)}
+    in_all = np.sort(distinct)
+    return len(as_bytes), int(len(in_all) > 0) + int(np.count_nonzero(in_all[1:] != in_all[:-1]))
 
 
 # The truth: what its first users look like, and its ratings.
