@@ -1,19 +1,62 @@
-"""The public function that says how much two systems' lists agree."""
+"""The public function that says how much two systems' lists agree: it evaluates the one with the other as truth."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import re
+from collections.abc import Mapping
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from exactk._engine.agreement import ListEngine, evaluate_agreement
+import numpy as np
+
+from exactk._engine.base_predictions import most_items
+from exactk._engine.chunks import Part
 from exactk._engine.core import core_engine, core_ranker
+from exactk._engine.error_locations import name_rows_and_keys
+from exactk._engine.evaluation import evaluate_all
+from exactk._engine.findings import Findings, has_no_hit
+from exactk._engine.inspection import find_in_keys, find_in_pairs
 from exactk._engine.options import AgreementOptions
+from exactk._engine.request import Request
+from exactk._engine.topk import TopKProblem
+from exactk._engine.warnings import Evaluated, describe_disjoint_keys, describe_values_without_weight, warn_of
 from exactk._evaluate import takes_options, with_defaults
+from exactk._inputs.alignment import Alignment, align_scores, in_shared_vocabularies, without_truth
+from exactk._inputs.candidate_lists import merge_restrictions
+from exactk._inputs.checks import parts_of_rows
+from exactk._inputs.column_use import check_columns_are_read
+from exactk._inputs.conversions import predictions_input
+from exactk._inputs.long_format import Encoding
+from exactk._inputs.model.lists import Rankings
+from exactk._inputs.model.rows import Rows, TruthColumns, validated_copy
+from exactk._inputs.model.scores import SparseScores, check_input_order
+from exactk._inputs.paths import opened
+from exactk._inputs.registry import classify
+from exactk._inputs.values_by_user import Groups, Weights
+from exactk._plan.conventions import as_convention, conventions, with_complete_hint
+from exactk._plan.fields import FIELDS, field_name
+from exactk._plan.metric_strings import error_of_all_values, plan, warn_of_unused_fields
+from exactk._plan.metrics import AGREEMENT_FIELDS, AGREEMENT_FIELDS_OF_VALUES
+from exactk._runtime.errors import ExactkError, input_error, type_error, warn
+from exactk._runtime.faults import Option, plural
+from exactk._runtime.progress import Progress
+from exactk._runtime.threads import resolve_threads
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
     from typing import Unpack
 
+    from numpy.typing import NDArray
+
+    from exactk._engine.problem import Engine
+    from exactk._engine.topk import Ranker
+    from exactk._inputs.alignment import AlignedInputs
+    from exactk._inputs.keys.column_roles import ColumnNames
+    from exactk._inputs.model.scores import Predictions
     from exactk._inputs.types import PredictionsLike
+    from exactk._plan.conventions import Convention, ConventionLike
     from exactk._plan.metric_strings import MetricsLike
+    from exactk._plan.values import Value
     from exactk._report.report import Report
 
 DEFAULT_AGREEMENT_METRICS = ("overlap@10", "rbo@10")
@@ -112,3 +155,301 @@ def agreement(
         with_defaults(options, agreement, AgreementOptions, metrics),
     )
     return evaluate_agreement(engine, one, other, metrics, **options_of_all)
+
+
+class ListEngine(NamedTuple):
+    """An engine, and what ranks the scores of lists for it."""
+
+    engine: Engine
+    ranker: Ranker
+
+
+def evaluate_agreement(
+    engine: ListEngine,
+    one: object,
+    other: object,
+    metrics: MetricsLike,
+    *,
+    convention: ConventionLike,
+    weights: object,
+    groups: object,
+    per_user: object,
+    num_threads: object,
+    progress: object,
+    user: str | Sequence[str] | None,
+    item: str | None,
+    score: str | None,
+    rank: str | None,
+) -> Report:
+    """Return the report of the given engine; the other arguments are those of `exactk.agreement`."""
+    given = _checked_convention(convention)
+    changes: dict[str, Any] = {**_FIXED, "undefined": _undefined(convention)}
+    applied = given.replace(**changes)
+    values = plan(metrics, applied, compares_lists=True)
+    _check_values(values, applied)
+    warn_of_unused_fields(applied, values)
+    if not isinstance(per_user, (bool, np.bool_)):
+        raise type_error("per_user", "True or False", repr(per_user))
+    columns: ColumnNames = {"user": user, "item": item, "score": score, "rank": rank}
+    with _naming({"predictions": "one or other"}, given, values):
+        lists = {"one": classify(one, "predictions"), "other": classify(other, "predictions")}
+        check_columns_are_read(
+            columns, [("predictions", one) for one in lists.values()], weights=weights, groups=groups
+        )
+    threads, tracker, depths = resolve_threads(num_threads), Progress(progress), _depths(values)
+    encoding = Encoding(threads, outlives_call=False)
+    rows: dict[str, Rows] = {}
+    gaps: dict[str, int] = {}
+    for name, given_lists in lists.items():
+        with _naming({"predictions": name, "scores": name}, given, values):
+            lists[name] = opened(given_lists, "predictions", columns)
+            converted = predictions_input(lists[name], columns, encoding)
+            ranked = ranked_rows(engine.ranker, converted, depths[name], given, encoding)
+            rows[name], gaps[name] = without_rank_gaps(ranked)
+    pairs = find_in_pairs(lists["one"], [lists["other"]], ("one", "other"))
+    with _naming({"predictions": "other", "truth": "one"}, given, values):
+        truth = _ranks_as_grades(rows["one"], depths["one"])
+        request = Request(
+            engine.engine,
+            values,
+            applied,
+            threads,
+            tracker,
+            columns,
+            encoding,
+            weights=None if weights is None else Weights.from_argument(weights, columns, truth),
+            groups=None if groups is None else Groups.from_argument(groups, columns, truth),
+            per_user=bool(per_user),
+        )
+        request.check_user_values(truth)
+        alignment = Alignment(truth, [rows["other"]], None, encoding)
+        inputs = alignment.inputs(rows["other"])
+        with tracker.track(alignment.user_count), name_rows_and_keys(inputs):
+            report, _ = evaluate_all(request, inputs)
+    warn_of(Evaluated(Part({}, Findings(pairs=pairs)), applied))
+    warn_of_agreement(report, values, inputs, {name: _longest(one) for name, one in rows.items()}, gaps)
+    return report
+
+
+_FIXED: Mapping[str, Any] = {
+    "average": "macro",
+    "gain": "linear",
+    "gain_table": (),
+    "users": "both",
+    "empty_list": "compute",
+    "missing_list": "compute",
+    "duplicate_items": "raise",
+    "duplicate_truth": "raise",
+    "negative_grades": "raise",
+    "min_grade": None,
+    "rank_gaps": "close",
+}
+"""The fields that would tell the two lists apart, or take an item twice, and so are not the caller's."""
+
+_TIES = ("lowest_id", "highest_id", "input_order", "raise")
+
+
+def _checked_convention(convention: ConventionLike) -> Convention:
+    """Return the caller's convention; raise InputError if it was changed where that has no effect."""
+    given = as_convention(convention)
+    changes = convention if isinstance(convention, Mapping) else {}
+    for name in changes:
+        field = field_name(name.rpartition(".")[2])
+        if field is not None and field not in AGREEMENT_FIELDS:
+            raise input_error("convention", f"a field that agreement reads: {', '.join(AGREEMENT_FIELDS)}", repr(name))
+    if given.ties not in _TIES:
+        expected = f"ties that are broken in each list alone: {', '.join(_TIES)}"
+        raise input_error("convention", expected, repr(given.ties), hint=Option("convention", {"ties": "lowest_id"}))
+    return given
+
+
+def _undefined(convention: ConventionLike) -> str:
+    """Return the value of 0/0: users without one are left out, unless the caller or another convention says otherwise."""
+    if isinstance(convention, Mapping):
+        is_standard = "base" not in convention and "undefined" not in map(field_name, convention)
+    else:
+        is_standard = isinstance(convention, str) and conventions.name_of(convention) == "standard"
+    return "skip" if is_standard else as_convention(convention).undefined
+
+
+def _check_values(values: Sequence[Value], convention: Convention) -> None:
+    """Raise InputError if a value changes a field that is the same for all values."""
+    rules = convention.rules("")
+    for value in values:
+        for name in FIELDS:
+            if name not in AGREEMENT_FIELDS_OF_VALUES and value.rules[name] != rules[name]:
+                raise error_of_all_values(value.metric, name, value.rules[name])
+
+
+def _depths(values: Sequence[Value]) -> dict[str, int | None]:
+    """Return down to which rank each list is read; None: to its end."""
+    cutoffs = [value.cutoff for value in values]
+    deepest = None if None in cutoffs else max(cutoff for cutoff in cutoffs if cutoff is not None)
+    reads_all_of_one = any(value.info.reads_beyond_cutoff for value in values)
+    return {"one": None if reads_all_of_one else deepest, "other": deepest}
+
+
+def _ranks_as_grades(rows: Rows, depth: int | None) -> Rows:
+    """Return the items down to the depth as a truth."""
+    if depth is not None:
+        rows = rows._replace(lengths=np.minimum(_sizes(rows), depth))
+    rows = validated_copy(rows, "truth")
+    ranks = np.empty(len(rows.items), np.float64)
+    for part in parts_of_rows(rows.indptr):
+        begin, end = rows.indptr[part.start], rows.indptr[part.stop]
+        ranks[begin:end] = np.arange(begin + 1, end + 1) - np.repeat(rows.indptr[part], _sizes(rows)[part])
+    return rows._replace(grades=ranks, columns=TruthColumns())
+
+
+def _sizes(rows: Rows) -> NDArray[np.int64]:
+    return np.diff(rows.indptr) if rows.lengths is None else rows.lengths
+
+
+def _longest(rows: Rows) -> int:
+    return int(_sizes(rows).max(initial=0))
+
+
+@contextmanager
+def _naming(names: Mapping[str, str], convention: Convention, values: Sequence[Value]) -> Iterator[None]:
+    """Call inputs by these names in errors of this block, and complete their hints."""
+    try:
+        yield
+    except ExactkError as error:
+        fault = error.fault
+        parts = [
+            _change_of_convention(part) if isinstance(part, Option) else _with_names(part, names) for part in fault.hint
+        ]
+        is_possible = all(not isinstance(part, Option) or _is_read(part) for part in parts)
+        named = error.amended(
+            argument=_with_names(fault.argument, names, also_scores=True),
+            expected=_with_names(fault.expected, names),
+            hint=tuple(parts) if is_possible else (),
+        )
+        raise with_complete_hint(named, convention, values) from error.__cause__
+
+
+def _change_of_convention(option: Option) -> Option:
+    """Return an option of `exactk.topk` as the field of the convention that it is here."""
+    return Option("convention", {option.name: option.value}) if option.name in AGREEMENT_FIELDS else option
+
+
+def _is_read(option: Option) -> bool:
+    """Return whether the option changes fields that apply."""
+    return option.name == "convention" and isinstance(option.value, dict) and {*option.value} <= {*AGREEMENT_FIELDS}
+
+
+def _with_names(text: str, names: Mapping[str, str], *, also_scores: bool = False) -> str:
+    """Return the text with other names of the inputs; `scores` is a name only of an argument."""
+    for old, new in names.items():
+        if old != "scores" or also_scores:
+            text = re.sub(rf"\b(the )?{old}\b", new, text)
+    return text
+
+
+def warn_of_agreement(
+    report: Report,
+    values: Sequence[Value],
+    inputs: AlignedInputs,
+    longest: Mapping[str, int],
+    rank_gaps: Mapping[str, int],
+) -> None:
+    """Warn of what the lists look like; `longest` and `rank_gaps` are of each list by its name."""
+    for name, users in rank_gaps.items():
+        if users:
+            warn(f"{name}: {plural(users, 'user')} with gaps in the ranks, which are closed: only the order counts")
+    disjoint = describe_disjoint_keys(report, find_in_keys(inputs, has_hit=not has_no_hit(report)))
+    if disjoint:
+        warn(disjoint.replace("the truth", "one").replace("the predictions", "other"))
+    else:
+        _warn_of_users(report)
+    for name, size in longest.items():
+        _warn_of_cutoffs(name, size, values)
+    if without_weight := describe_values_without_weight(report):
+        warn(without_weight)
+
+
+def _warn_of_users(report: Report) -> None:
+    counts = report.state.counts
+    sides = {"one": counts.missing_lists, "other": counts.missing_truth}
+    texts = [f"{plural(users, 'user')} only in {name}" for name, users in sides.items() if users]
+    if texts:
+        warn(f"{' and '.join(texts)}: left out")
+    names = [name for name, users in report.counts["evaluated"].items() if users == 0]
+    if names:
+        warn(f"no user was evaluated for {', '.join(names)}: NaN")
+
+
+def _warn_of_cutoffs(name: str, longest: int, values: Sequence[Value]) -> None:
+    """Warn if no list reaches a cutoff; for lip, which asks for ranks beyond the cutoff, if none goes beyond it."""
+    for value in values:
+        if not longest or value.cutoff is None:
+            continue
+        if name == "one" and value.info.reads_beyond_cutoff:
+            if value.cutoff >= longest:
+                warn(
+                    f"{name}: no list is longer than {longest}, so {value.spelling} is 0: it needs ranks beyond its cutoff"
+                )
+                return
+        elif value.cutoff > longest:
+            warn(f"{name}: no list is longer than {longest}, so {value.spelling} has only these items")
+            return
+
+
+def ranked_rows(
+    ranker: Ranker, predictions: Rows | Predictions, depth: int | None, convention: Convention, encoding: Encoding
+) -> Rows:
+    """Return the lists, or the best items by score down to the depth; None: all of them."""
+    if isinstance(predictions, Rankings):
+        return predictions.rows()
+    if isinstance(predictions, Rows) and predictions.scores is None:
+        return predictions
+    with without_truth():
+        inputs = align_scores(predictions, None, encoding)
+    scored = inputs.predictions
+    assert not isinstance(scored, Rankings)  # noqa: S101 - as they were
+    check_input_order(scored, [convention.ties], "scores")
+    if convention.score_dtype == "float32":
+        scored = scored.with_float32_scores()
+    if convention.negative_infinity == "exclude":
+        scored = scored.without_negative_infinity()
+    candidates, exclude = merge_restrictions(scored, None, None)
+    most = most_items(scored)
+    problem = TopKProblem(
+        scored,
+        max(1, most if depth is None else min(depth, most)),
+        exclude,
+        candidates,
+        convention.ties,
+        convention.nan,
+        encoding.threads,
+    )
+    with name_rows_and_keys(inputs):
+        indices, _ = ranker(problem)
+    is_item = indices >= 0
+    indptr = np.concatenate([np.zeros(1, np.int64), np.cumsum(is_item.sum(axis=1), dtype=np.int64)])
+    best = indices[is_item]
+    if isinstance(scored, SparseScores):
+        assert isinstance(predictions, (Rows, SparseScores))  # noqa: S101 - as they were
+        source = predictions if isinstance(predictions, Rows) else predictions.rows()  # whose items are codes
+        return Rows(
+            indptr,
+            source.items[best],
+            present=scored.present,
+            user_vocabulary=source.user_vocabulary,
+            item_vocabulary=source.item_vocabulary,
+            column_count=source.column_count,
+        )
+    columns = Rows(
+        indptr,
+        best,
+        present=scored.present,
+        user_vocabulary=scored.user_vocabulary,
+        item_vocabulary=scored.item_vocabulary,
+        column_count=None if scored.item_vocabulary is not None else scored.item_count,
+    )
+    return in_shared_vocabularies(columns, "predictions", encoding)
+
+
+def without_rank_gaps(rows: Rows) -> tuple[Rows, int]:
+    """Return the lists, ranked 1, 2, 3, ..., and the number of users whose ranks had gaps."""
+    return rows._replace(ranks=None), 0 if rows.ranks is None else Rankings.from_rows(rows).users_with_rank_gaps

@@ -10,7 +10,7 @@ from numbers import Real
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from exactk._engine.comparisons import compare_kept_reports
+from exactk._compare import compare_kept_reports
 from exactk._engine.paired_problem import core_paired_engine
 from exactk._plan.metric_strings import plan
 from exactk._report.comparison import Comparison

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from exactk._compare import check_test
 from exactk._engine.chunks import Part
-from exactk._engine.comparisons import check_test
 from exactk._engine.core import core_engine
 from exactk._engine.metric_inputs import check_base_is_not_read
 from exactk._engine.paired_problem import core_paired_engine

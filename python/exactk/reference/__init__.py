@@ -9,17 +9,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from exactk._agreement import DEFAULT_AGREEMENT_METRICS, agreement as core_agreement
-from exactk._compare import compare as core_compare
-from exactk._engine.agreement import ListEngine, evaluate_agreement
-from exactk._engine.comparisons import Engines, compare_systems
+from exactk._agreement import DEFAULT_AGREEMENT_METRICS, ListEngine, agreement as core_agreement, evaluate_agreement
+from exactk._compare import Engines, compare as core_compare, compare_systems
 from exactk._engine.fold import evaluate_with_engine
-from exactk._engine.judging import prepare_judging
 from exactk._engine.options import AgreementOptions, CompareOptions, JudgeOptions, TopKOptions
 from exactk._engine.systems import ONE_SYSTEM
 from exactk._engine.topk import rank_top_k
 from exactk._evaluate import evaluate as core_evaluate, with_defaults
-from exactk._judge import judge as core_judge
+from exactk._judge import judge as core_judge, prepare_judging
 from exactk._plan.metric_strings import DEFAULT_METRICS
 from exactk._topk import topk as core_topk
 from exactk.reference.engine import reference_engine
