@@ -167,6 +167,10 @@ def test_items_on_both_sides_are_noticed_in_any_chunks(
 PAGE = Path(__file__).parent.parent / "docs" / "reference" / "counts_and_warnings.md"
 
 
+def test_every_warning_names_fields_of_findings() -> None:
+    assert {kind.field for kind in WARNINGS} <= {"", *Findings._fields, *SystemFindings._fields}
+
+
 def test_every_warning_stands_on_the_page() -> None:
     rows = re.findall(r"^\| ([^|]+) \| ", PAGE.read_text(encoding="utf-8"), re.MULTILINE)
     names = [kind.name for kind in WARNINGS]

@@ -223,3 +223,98 @@ def test_one_block_or_update_is_told_what_all_users_at_once_are(evaluate: Callab
     for function in (partial(exactk.evaluate, metrics="recall@1"), evaluate):
         with pytest.raises(exactk.InputError, match="; the truth, which comes first, has a column 'score'"):
             function(scored, nameless)
+
+
+JOINED: dict[str, list[str]] = {"ann": ["film book"], "bob": ["song"]}
+APART: dict[str, list[str]] = {"ann": ["film", "book"], "bob": ["song"]}
+APART_FRAME = pd.DataFrame([(user, item) for user, row in APART.items() for item in row], columns=["user", "item"])
+
+
+def updates_of(truth: Any, predictions: Any, metrics: str) -> exactk.Report:
+    evaluator = exactk.Evaluator(metrics)
+    for user in truth:
+        evaluator.update({user: truth[user]}, {user: predictions[user]})
+    return evaluator.compute()
+
+
+WAYS_OF_TEXTS: dict[str, Callable[[], Any]] = {
+    "mappings": lambda: exactk.evaluate(JOINED, APART, "recall@1"),
+    "with users": lambda: exactk.evaluate(JOINED, APART, "recall@1", per_user=True),
+    "two systems": lambda: exactk.compare(JOINED, {"a": APART, "b": APART}, "recall@1"),
+    "blocks": lambda: exactk.evaluate(None, iter([(JOINED, APART)]), "recall@1"),
+    "batches": lambda: exactk.evaluate(
+        JOINED, exactk.Batches(lambda: [APART_FRAME.assign(rank=[1, 2, 1])]), "recall@1"
+    ),
+    "ungrouped batches": lambda: exactk.evaluate(
+        JOINED, exactk.Batches(lambda: [APART_FRAME.assign(rank=[1, 2, 1]).iloc[[0, 2, 1]]]), "recall@1"
+    ),
+    "updates": lambda: updates_of(JOINED, APART, "recall@1"),
+}
+
+
+@pytest.mark.parametrize("way", WAYS_OF_TEXTS)
+def test_a_text_of_several_items_is_told_of_in_every_way(way: str) -> None:
+    (text,) = warned.warnings_of(WAYS_OF_TEXTS[way])
+    assert "truth: 'film book' is one item, and its parts are items too" in text
+
+
+SCORES_APART = exactk.Scores(MATRIX, users=["ann", "bob"], items=["a", "b"])
+
+
+@pytest.mark.parametrize("lists_first", [False, True])
+def test_scores_beside_lists_are_told_of_in_blocks_and_updates_too(lists_first: bool) -> None:
+    truth: dict[str, list[str]] = {"ann": ["x"], "bob": ["y"]}
+    lists: dict[str, list[str]] = {"ann": ["x"], "bob": ["z"]}
+    systems: dict[str, Any] = (
+        {"lists": lists, "scores": SCORES_APART} if lists_first else {"scores": SCORES_APART, "lists": lists}
+    )
+    others = [
+        ({f"{user} again": row for user, row in truth.items()}, {name: _again(one) for name, one in systems.items()})
+    ]
+    blocks = [(truth, systems), *others]
+    texts = warned.warnings_of(lambda: exactk.compare(None, iter(blocks), "recall"))
+    expected = "system 'scores': no item of the truth (such as 'x') is in the predictions (such as 'a')"
+    assert [text.partition(": check")[0] for text in texts if "no item of the truth" in text] == [expected]
+
+
+def _again(predictions: Any) -> Any:
+    """Return the predictions of other users."""
+    if isinstance(predictions, exactk.Scores):
+        return exactk.Scores(predictions.values, users=["ann again", "bob again"], items=["a", "b"])
+    return {f"{user} again": row for user, row in predictions.items()}
+
+
+@pytest.mark.parametrize("convention", [{"undefined": "zero"}, {"calibration.undefined": "zero"}])
+def test_what_the_convention_says_of_users_without_train_is_not_told(convention: Any) -> None:
+    features = {"a": ["x"], "b": ["y"]}
+    items = exactk.Items(["a", "b"], train={"ann": ["a"]}, features=features)
+    truth = {"ann": ["a"], "bob": ["b"]}
+
+    def of(**options: Any) -> list[str]:
+        texts = warned.warnings_of(lambda: exactk.evaluate(truth, dict(truth), "calibration@2", items=items, **options))
+        return [text for text in texts if "in train" in text]
+
+    assert len(of()) == 1
+    assert of(convention=convention) == []
+
+
+def test_merged_comparisons_are_told_of_once() -> None:
+    def compare() -> exactk.Comparison:
+        return exactk.compare([[1]], {"a": [[1]], "b": [[2]]}, "ndcg@5")
+
+    parts = [warned.result_and_warnings(compare)[0] for _ in range(2)]
+    text = "all systems: no list is longer than 1, so the hits at 5 are those at 1"
+    assert warned.warnings_of(lambda: exactk.merge(parts)) == [text]
+    assert warned.warnings_of(lambda: exactk.merge(parts[:1])) == []
+
+
+def test_a_fault_of_ungrouped_batches_names_their_system_once() -> None:
+    frame = pd.DataFrame({"user": ["a", "b", "a"], "item": ["x", "y", "x"], "score": [3.0, 2.0, 1.0]})
+    with pytest.raises(exactk.InputError) as caught:
+        exactk.compare({"a": ["x"]}, {"sys": exactk.Batches(lambda: [frame])}, "recall")
+    assert str(caught.value).count("'sys'") == 1
+
+
+def test_a_truth_beside_an_iterator_is_refused_before_it_is_read() -> None:
+    with pytest.raises(exactk.InputError, match=r"^truth: expected None with an iterator"):
+        exactk.evaluate("/nowhere.csv", iter([]), "ndcg")

@@ -119,7 +119,17 @@ def _evaluate_at_once(request: Request, truth: Rows, name: str, batches: Batches
     exclude = request.exclusions_in_shared_vocabularies()
     base = base_in_shared_vocabularies(request.base, encoding)
     alignment = Alignment(truth, [predictions], exclude, encoding, base)
-    return evaluate_chunk(request, Chunk(alignment, {name: predictions}, request.exclude, truth))
+    return evaluate_chunk(
+        request,
+        Chunk(
+            alignment,
+            {name: predictions},
+            request.exclude,
+            truth,
+            naming_system=nullcontext,
+            describe_inputs=request.describe_odd_items,
+        ),
+    )
 
 
 class _BatchSums:
@@ -147,6 +157,7 @@ class _BatchSums:
             {self._name: block.rows},
             self._request.exclude,
             naming_system=nullcontext,
+            describe_inputs=None if self._codes else self._request.describe_odd_items,
             shares_item=lambda: share_item(block.rows.items, self._truth_items),
             row_users=(self._vocabulary.snapshot(), block.user_codes),
             truth_digest=0,  # computed at the end, of all users

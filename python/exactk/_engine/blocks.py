@@ -133,7 +133,8 @@ def chunk_of_block(
     base = base_of_block(request.base, users, request.encoding)
     alignment = Alignment(truth, systems.values(), exclude, request.encoding, base)
     in_order = {name: systems[name] for name in sums.systems or systems}
-    return request, Chunk(alignment, in_order, given, truth, of_truth, request.naming_system)
+    describe_inputs = None if sums.systems else request.describe_odd_items
+    return request, Chunk(alignment, in_order, given, truth, of_truth, request.naming_system, describe_inputs)
 
 
 def _check_lengths(

@@ -146,11 +146,14 @@ class PartSums:
             with in_system(name):
                 sums.add(part.reports[name].state)
         findings, items = before.findings + part.findings, before.items_apart
-        if any(one is not None for one in items.values()):
+        apart = {name for name, one in items.items() if one is not None and part.items_apart[name] is not None}
+        if apart:
             items = {name: _plus_items(one, part.items_apart[name]) for name, one in items.items()}
-            shared = {name: findings.systems[name] for name, one in items.items() if one is None}
+            shared = {name: findings.systems[name] for name in apart if items[name] is None}
             shared = {name: found._replace(shares_item=True) for name, found in shared.items()}
             findings = findings._replace(systems={**findings.systems, **shared})
+        elif any(one is not None for one in items.values()):
+            items = dict.fromkeys(items)
         paired = before.paired if part.paired is None or before.paired is None else before.paired + part.paired
         self._sum = Part(before.reports, findings, before.rows + part.rows, paired, items)
 

@@ -6,13 +6,12 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from exactk._engine.evaluation import evaluate_chunk, range_over_ties
-from exactk._engine.inspection import describe_odd_items
 from exactk._engine.request import align_systems, checked_truth, comes_in_pieces, find_in_truth, request_of_arguments
 from exactk._engine.systems import check_systems_before_metrics, in_system
 from exactk._engine.warnings import Evaluated, warn_of
 from exactk._inputs.conversions import truth_input
 from exactk._inputs.readings import lines_of_ranks
-from exactk._inputs.registry import BLOCKS, ClassifiedValue, classify
+from exactk._inputs.registry import BLOCKS, classify
 from exactk._plan.conventions import as_convention, with_complete_hint
 from exactk._plan.metric_strings import are_metrics, plan, warn_of_unused_fields
 from exactk._runtime.errors import ExactkError, input_error
@@ -53,9 +52,10 @@ def evaluate_with_engine(
     warn_of_unused_fields(convention, values)
     classified = classify(predictions, form.argument)
     try:
+        if classified.container is BLOCKS:
+            _check_no_truth(form, truth)
         request = request_of_arguments(engine, form, truth, classified, values, convention, pairing=pairing, **options)
         if classified.container is BLOCKS:
-            _check_no_truth(form, request.truth)
             from exactk._engine.blocks import evaluate_blocks
 
             with request.progress.track(None):
@@ -68,10 +68,10 @@ def evaluate_with_engine(
     return evaluated.part
 
 
-def _check_no_truth(form: Form, truth: ClassifiedValue) -> None:
-    if truth.value is not None:
+def _check_no_truth(form: Form, truth: object) -> None:
+    if truth is not None:
         expected = f"None with an iterator of {form.block} blocks"
-        raise input_error("truth", expected, type(truth.value).__name__, hint=form.hint)
+        raise input_error("truth", expected, type(truth).__name__, hint=form.hint)
 
 
 def evaluate_systems(request: Request, *, finds_odd_items: bool = True) -> Evaluated:
@@ -80,8 +80,7 @@ def evaluate_systems(request: Request, *, finds_odd_items: bool = True) -> Evalu
         return _evaluate_in_batches(request)
     chunk = align_systems(request)
     if finds_odd_items:
-        given = {"truth": request.truth, **request.restrictions}
-        chunk = chunk._replace(describe_inputs=partial(describe_odd_items, given=given))
+        chunk = chunk._replace(describe_inputs=request.describe_odd_items)
     with request.progress.track(chunk.alignment.user_count * len(chunk.systems)):
         part = evaluate_chunk(request, chunk)
     return Evaluated(
@@ -110,5 +109,5 @@ def _evaluate_in_batches(request: Request) -> Evaluated:
     ((name, batches),) = request.systems.items()
     with request.progress.track(None), in_system(name), request.naming_truth():
         part = evaluate_batches(request._replace(pairing=None), truth_rows, name, batches.value)
-    findings = find_in_truth(request)._replace(systems=part.findings.systems, train=part.findings.train, chunks=1)
-    return Evaluated(part._replace(findings=findings), request.convention)
+    findings = find_in_truth(request) + part.findings
+    return Evaluated(part._replace(findings=findings._replace(chunks=1)), request.convention)

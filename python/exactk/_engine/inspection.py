@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from functools import reduce
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -23,7 +22,7 @@ from exactk._engine.findings import (
 )
 from exactk._inputs.candidate_lists import candidates_of_users, merge_restrictions, restrict_lists, restricted_rows
 from exactk._inputs.keys.column_roles import names_ratings
-from exactk._inputs.keys.columns import MISSING_TEXTS, NumberColumn
+from exactk._inputs.keys.columns import MISSING_TEXTS, SEPARATORS, NumberColumn, parts_of_text
 from exactk._inputs.keys.vocabulary import Vocabulary
 from exactk._inputs.list_readings import find_readings, relevant_items
 from exactk._inputs.model.lists import Rankings
@@ -79,19 +78,16 @@ def find_in_system(
     """
     keys = keys or find_in_keys(inputs, has_hit=earlier.shares_item or not has_no_hit(report))
     rows, base = earlier.candidate_rows, inputs.base
-    return SystemFindings(
-        *keys[:5],
-        not inputs.is_complete,
-        find_readings(inputs, plan_of_state(report.state).strictest_grade, earlier.readings),
-        NOTHING_FOUND.candidate_rows
+    return keys._replace(
+        is_partial=not inputs.is_complete,
+        readings=find_readings(inputs, plan_of_state(report.state).strictest_grade, earlier.readings),
+        candidate_rows=NOTHING_FOUND.candidate_rows
         if rows.are_no_samples
         else find_candidate_rows(inputs, candidates, report, rows.compared, candidates_of),
-        _use_of_candidates(inputs, candidates, report, earlier.candidates),
-        find_exclusion_use(exclude, inputs, report.state.counts, earlier.exclusions),
-        NOTHING_FOUND.base if base is None else _use_of_base(inputs, base, report),
-        keys.first_users,
-        keys.first_items,
-        _item_without_column(inputs, report),
+        candidates=_use_of_candidates(inputs, candidates, report, earlier.candidates),
+        exclusions=find_exclusion_use(exclude, inputs, report.state.counts, earlier.exclusions),
+        base=NOTHING_FOUND.base if base is None else _use_of_base(inputs, base, report),
+        item_without_column=_item_without_column(inputs, report),
     )
 
 
@@ -269,7 +265,9 @@ def describe_odd_items(inputs: AlignedInputs, given: Mapping[str, ClassifiedValu
     if np.diff(offsets).all() and not any(map(texts_of_all.tobytes().__contains__, _ODD)):
         return ""
     for argument, lists in (("truth", inputs.truth), ("exclude", inputs.exclude)):
-        texts = {text: _parts(text) for text in (inputs.texts_of(lists.items[:_FEW]) if lists is not None else ())}
+        texts = {
+            text: parts_of_text(text) for text in (inputs.texts_of(lists.items[:_FEW]) if lists is not None else ())
+        }
         joined = {text: parts for text, parts in texts.items() if len(parts) > 1}
         if not joined and MISSING_TEXTS.isdisjoint(texts):
             continue
@@ -287,13 +285,7 @@ def describe_odd_items(inputs: AlignedInputs, given: Mapping[str, ClassifiedValu
     return ""
 
 
-_ODD = tuple(text.encode() for text in (" ", ",", ";", "|", *sorted(filter(None, MISSING_TEXTS))))
-
-
-def _parts(text: str) -> list[str]:
-    if text.startswith("["):
-        return re.findall(r"[^\[\], '\"]+", text)
-    return [part.strip() for part in text.split(next((mark for mark in ",;|" if mark in text), None))]
+_ODD = tuple(text.encode() for text in (*SEPARATORS, *sorted(filter(None, MISSING_TEXTS))))
 
 
 def _item_without_column(inputs: AlignedInputs, report: Report) -> str:

@@ -12,7 +12,7 @@ from exactk._engine.base_predictions import base_for_pieces, classified_base
 from exactk._engine.chunks import Chunk
 from exactk._engine.error_locations import explain_repeats
 from exactk._engine.findings import Findings
-from exactk._engine.inspection import find_in_pairs, find_ratings
+from exactk._engine.inspection import describe_odd_items, find_in_pairs, find_ratings
 from exactk._engine.metric_inputs import (
     check_collection_values,
     check_item_groups,
@@ -51,6 +51,7 @@ if TYPE_CHECKING:
     from exactk._engine.pairs import Pairing
     from exactk._engine.problem import Engine
     from exactk._engine.systems import Form, Systems
+    from exactk._inputs.alignment import AlignedInputs
     from exactk._inputs.keys.column_roles import ColumnNames
     from exactk._inputs.keys.vocabulary import Vocabulary
     from exactk._inputs.model.candidate_items import CandidateItems
@@ -150,6 +151,10 @@ class Request(NamedTuple):
         numbers = tuple(name for name in truth.columns.unused if name not in of_users)
         events = tuple(event for event in truth.columns.events if event[0] not in of_users)
         return truth.columns._replace(unused=numbers, events=events) if numbers or events else TruthColumns()
+
+    def describe_odd_items(self, inputs: AlignedInputs) -> str:
+        """Return a warning if items, as they are given, are texts of several or of none."""
+        return describe_odd_items(inputs, {"truth": self.truth, **self.restrictions})
 
     def check_user_values(self, truth: Truth | Rows) -> None:
         """Raise InputTypeError if users are keyed, but weights or groups are not."""

@@ -199,7 +199,7 @@ def _describe_users_without_train(evaluated: Evaluated) -> str:
     count = use.without_items // len(evaluated.part.reports)
     for value in evaluated.plan if count and use.evaluated else ():
         is_of_users = value.needs.history and not value.info.of_collection
-        is_zero = value.rules["undefined"] == "zero" and "undefined" not in value.spelling
+        is_zero = value.rules["undefined"] == "zero" and not is_undefined_set(value, evaluated.convention)
         if is_of_users and value.info.direction == "lower" and is_zero:
             kind = "item with features" if use.need_features else "item"
             have = (

@@ -7,7 +7,7 @@ different users have nothing to do with each other, so that only values of users
 from __future__ import annotations
 
 from collections import OrderedDict, defaultdict
-from itertools import islice
+from itertools import chain, islice
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeGuard
 
 from exactk import _core
@@ -15,7 +15,7 @@ from exactk._inputs.alignment import AlignedInputs
 from exactk._inputs.checks import exact_float
 from exactk._inputs.containers.sequences import MOST_COLUMNS
 from exactk._inputs.keys.column_roles import name_columns
-from exactk._inputs.keys.columns import MISSING_TEXTS, key_columns
+from exactk._inputs.keys.columns import MISSING_TEXTS, SEPARATORS, key_columns, parts_of_text
 from exactk._inputs.list_readings import ascend
 from exactk._inputs.long_format import Encoding, rows_by_user
 from exactk._inputs.model.rows import Rows, resize
@@ -80,7 +80,7 @@ def match_mappings(truth: object, predictions: object, num_threads: int) -> Matc
     hashed = _core.hashed_rows(judged, exact_float if has_grades else None, "truth", "grades")
     to_float = exact_float if has_scores else None
     rows, numbers = _core.numbered_rows(ranked, [*judged, *[None] * len(others)], to_float, "predictions", "scores")
-    may_be_misread = ascend(rows.indptr, rows.values) or not all(map(MISSING_TEXTS.isdisjoint, judged))
+    may_be_misread = ascend(rows.indptr, rows.values) or _may_be_odd(judged)
     if may_be_misread or len(hashed.items) != len(numbers):
         return None  # or another thread has changed the mappings meanwhile
     keyed = rows_by_user(
@@ -97,6 +97,15 @@ def match_mappings(truth: object, predictions: object, num_threads: int) -> Matc
     assert keyed.user_vocabulary is not None  # noqa: S101 - for the type checker
     inputs = AlignedInputs(matched_truth, lists, None)
     return MatchedMappings(inputs, Truth.from_valid_rows(keyed), keyed.user_vocabulary, judged, ranked)
+
+
+def _may_be_odd(judged: list[Any]) -> bool:
+    """Return whether an item of the truth may be a text of several items, or of none."""
+    if not all(map(MISSING_TEXTS.isdisjoint, judged)):
+        return True
+    texts = "\0".join(chain.from_iterable(judged))
+    may_join = any(map(texts.__contains__, SEPARATORS))
+    return may_join and any(len(parts_of_text(text)) > 1 for text in texts.split("\0"))
 
 
 def _is_plain_dict(value: object) -> TypeGuard[dict[Any, Any]]:

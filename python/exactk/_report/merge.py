@@ -94,7 +94,9 @@ def _merge_comparisons(parts: list[Comparison | ComparisonState]) -> Comparison:
     reports = {}
     for system in first:
         of_system = [part.reports[system] if isinstance(part, Comparison) else part[system] for part in parts]
-        reports[system] = _merge_reports(of_system)
+        reports[system] = _merged(of_system)
+    if len(parts) > 1:
+        warn_of_unreached_cutoffs({system: report.state for system, report in reports.items()})
     whole = [(part.reports, part._cluster_hashes) for part in parts if isinstance(part, Comparison)]
     _check_clusters([hashes for _, hashes in whole if hashes is not None])
     clusters = merged_clusters(whole, reports) if len(whole) == len(parts) else None
@@ -113,14 +115,18 @@ def _check_clusters(of_parts: Sequence[NDArray[np.uint64]]) -> None:
 
 
 def _merge_reports(all_parts: list[Any]) -> Report:
-    parts = _checked_parts(all_parts)
+    report = _merged(_checked_parts(all_parts))
+    if len(all_parts) > 1:  # a single part has already warned
+        warn_of_unreached_cutoffs({"": report.state})
+    return report
+
+
+def _merged(parts: Sequence[Report | State]) -> Report:
     states = [part if isinstance(part, State) else part.state for part in parts]
     sums = StateSums(states[0])
     for other in states[1:]:
         sums.add(other)
     state = sums.state()
-    if len(parts) > 1:  # a single part has already warned
-        warn_of_unreached_cutoffs({"": state})
     reports = [part for part in parts if isinstance(part, Report)]
     if len(reports) < len(parts):
         return Report(state)

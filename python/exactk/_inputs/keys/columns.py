@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from numbers import Integral, Number
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any, Protocol
@@ -299,10 +300,18 @@ def key_columns(keys: list[Any], argument: str) -> list[Column]:
     return [column_of_objects(keys, argument)]
 
 
+SEPARATORS = (" ", ",", ";", "|")  # of items that a text may join
 MISSING_TEXTS = frozenset({  # which may say that there is no item
     "", "NA", "N/A", "<NA>", "NaN", "nan", "NULL", "null", "None", "n/a", r"\N", "<PAD>", "<pad>", "[PAD]",
 })  # fmt: skip
 _MISSING_TYPES = frozenset({"NAType", "NaTType"})  # of pandas
+
+
+def parts_of_text(text: str) -> list[str]:
+    """Return the items that a text may join."""
+    if text.startswith("["):
+        return re.findall(r"[^\[\], '\"]+", text)
+    return [part.strip() for part in text.split(next((mark for mark in ",;|" if mark in text), None))]
 
 
 def is_missing(value: object) -> bool:
