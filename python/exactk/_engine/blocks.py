@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import nullcontext
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +13,7 @@ from exactk._engine.inspection import find_ratings
 from exactk._engine.metric_inputs import check_truth_is_not_read
 from exactk._engine.request import convert_systems
 from exactk._engine.systems import ONE_SYSTEM, in_context, in_system, open_systems
-from exactk._inputs.alignment import Alignment, without_truth
+from exactk._inputs.alignment import Alignment
 from exactk._inputs.beside_scores import check_block, check_ids, grades_beside_scores, shapes_of_systems
 from exactk._inputs.conversions import truth_input
 from exactk._inputs.long_format import Encoding
@@ -31,12 +30,10 @@ if TYPE_CHECKING:
     from exactk._engine.chunks import Part
     from exactk._engine.request import Request
     from exactk._engine.systems import Systems
-    from exactk._inputs.model.candidate_items import CandidateItems
     from exactk._inputs.model.lists import Exclusions
     from exactk._inputs.model.rows import Rows
     from exactk._inputs.model.scores import Predictions
     from exactk._inputs.truth import Truth
-    from exactk._inputs.values_by_user import Groups, Weights
 
 
 @each_warning_once()
@@ -54,7 +51,7 @@ def evaluate_blocks(request: Request, blocks: Iterator[Any]) -> Part:
             of_block = request._replace(encoding=Encoding(request.num_threads))
             if value is without_users:  # it has no columns that could be candidates
                 of_block = of_block._replace(candidates=None)
-            with nullcontext() if request.has_truth else without_truth("predictions"):
+            with request.naming_truth():
                 of_users, chunk = _chunk_of_iterator(of_block, value, sums)
                 sums.add(evaluate_chunk(of_users, chunk, sums.findings))
     check_row_arguments(request, sums.rows)
@@ -175,15 +172,9 @@ def check_row_arguments(request: Request, users: int) -> None:
         _check_length(argument, len(values), users)
 
 
-def _of_users(
-    request: Request,
-) -> tuple[Exclusions | None, CandidateItems | None, Weights | None, Groups | None]:
-    return request.exclude, request.candidates, request.weights, request.groups
-
-
 def _row_arguments(request: Request) -> list[tuple[str, Sized]]:
     """Return the arguments that have a row for each user of all blocks."""
-    exclude, candidates, weights, groups = _of_users(request)
+    exclude, candidates, weights, groups = request.exclude, request.candidates, request.weights, request.groups
     histories = request.histories
     arguments = (
         ("exclude", None if exclude is None or exclude.user_vocabulary is not None else exclude),
@@ -203,7 +194,7 @@ def of_rows(request: Request, users: range) -> Request:
     for name, values in _row_arguments(request):
         if len(values) < end:
             raise input_error(name, f"one entry per user (at least {end})", str(len(values)))
-    exclude, candidates, weights, groups = _of_users(request)
+    exclude, candidates, weights, groups = request.exclude, request.candidates, request.weights, request.groups
     return request._replace(
         exclude=exclude if exclude is None or exclude.user_vocabulary is not None else exclude[begin:end],
         candidates=None if candidates is None else candidates[begin:end],
