@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import random
 import re
+from contextlib import suppress
 from functools import reduce
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 import exactk
+from exactk._engine import warnings as warnings_module
 from exactk._engine.findings import (
     ADDING,
     NO_LEAST,
@@ -25,14 +27,16 @@ from exactk._engine.findings import (
     Ratings,
     SystemFindings,
     from_plain,
+    has_counts_to_warn_of,
     plus,
     to_plain,
 )
 from exactk._engine.inspection import ItemsApart
 from exactk._engine.update_digits import _added_numbers, _largest_numbers, _record_of
-from exactk._engine.warnings import WARNINGS
+from exactk._engine.warnings import OF_COUNTS, WARNINGS
 from exactk._inputs.model.lists import Rankings
 from exactk._inputs.model.rows import Rows, TruthColumns
+from oracle_cases import draw_case
 from strategies import examples
 from warned import warnings_of as texts_of
 
@@ -178,6 +182,25 @@ def test_every_warning_stands_on_the_page() -> None:
     for kind in WARNINGS:
         for condition in kind.conditions:
             assert sum(row.startswith(condition) for row in rows) == 1, (kind.name, condition)
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_counts_that_nobody_asks_for_have_nothing_to_say(monkeypatch: pytest.MonkeyPatch) -> None:
+    warnings_of, asked = warnings_module.warnings_of, []
+
+    def checked(evaluated: warnings_module.Evaluated) -> Any:
+        has_counts = any(map(has_counts_to_warn_of, evaluated.part.reports.values()))
+        asked.append(has_counts)
+        texts = [kind.name for kind in OF_COUNTS if evaluated.part.reports and kind.text(evaluated)]
+        assert has_counts or not texts
+        return warnings_of(evaluated)
+
+    monkeypatch.setattr(warnings_module, "warnings_of", checked)
+    for number in range(examples(1000)):
+        case = draw_case(number)
+        with suppress(exactk.ExactkError):
+            case.evaluate(case.users)
+    assert 0 < sum(asked) < len(asked)
 
 
 def test_warnings_come_after_success_in_the_order_of_the_table() -> None:
