@@ -84,6 +84,7 @@ def test_fields_are_given_by_position_or_name_and_have_defaults() -> None:
         (lambda: Point(1, z=4), "unexpected z"),  # type: ignore[call-arg]
         (lambda: Point(1, x=4), "unexpected x"),  # type: ignore[misc]
         (lambda: Labelled(1), "1 by position"),
+        (lambda: Labelled(1, 2, "", 3), "size; found 4 by position"),  # type: ignore[call-arg]
         (Labelled, "without x"),
     ],
 )

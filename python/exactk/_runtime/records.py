@@ -86,7 +86,7 @@ class Record:
 
     def __init__(self, *values: Any, **named: Any) -> None:  # noqa: ANN401 - type checkers know those of each class
         fields = dict(zip(self._field_names, values, strict=False))
-        if named or len(values) != len(self._field_names):
+        if named or len(values) != len(self._field_names) or not self._most_positional:
             fields |= named
             is_each_once = len(fields) == len(values) + len(named) and len(values) <= self._most_positional
             if not (is_each_once and self._required <= fields.keys() <= self._all):
