@@ -285,6 +285,7 @@ ITEM_OF_EACH = {f"u{user}": [f"i{user}"] for user in range(30)}
         (ITEM_OF_EACH, {user: [f"i{(int(user[1:]) + 1) % 30}"] for user in ITEM_OF_EACH}, ""),
         (ITEM_OF_EACH, dict.fromkeys(ITEM_OF_EACH, ()), ""),
         (ITEM_OF_EACH, {user: dict.fromkeys(map(str, range(40)), 1.0) for user in ITEM_OF_EACH}, "no item"),
+        ({"u": {np.str_("x"): 1}}, {"u": ["i"]}, "(such as 'x')"),
         ({user: {item: 1} for user, (item,) in ITEM_OF_EACH.items()}, {"eve": ["i0"]}, "no user of the truth"),
     ],
 )

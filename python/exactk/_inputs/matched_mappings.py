@@ -57,7 +57,7 @@ class MatchedMappings(NamedTuple):
         items = set[str]().union(*judged)
         if not (judged and ranked and all(map(items.isdisjoint, ranked))):
             return ()
-        return repr(next(iter(judged[0]))), repr(next(iter(ranked[0])))
+        return repr(str.__str__(next(iter(judged[0])))), repr(str.__str__(next(iter(ranked[0]))))  # of subclasses, too
 
 
 def match_mappings(truth: object, predictions: object, num_threads: int) -> MatchedMappings | None:
