@@ -170,6 +170,7 @@ SCORES: dict[str, Any] = {  # how a score is drawn
     "few": lambda draw: draw.choice([0.5, 0.25, 0.0, -0.0]),
     "some": lambda draw: draw.choice([0.5, draw.random()]),
     "near": lambda draw: 1 + draw.randrange(4) * 1e-9,  # equal as float32
+    "infinite": lambda draw: draw.choice([float("inf"), -float("inf"), draw.random()]),
     "NaN": lambda draw: draw.choice([float("nan"), -float("nan"), draw.random()]),  # equal, with different bits
 }
 

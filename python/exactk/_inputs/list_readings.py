@@ -222,6 +222,7 @@ def ascend(indptr: NDArray[np.integer[Any]], scores: NDArray[Any] | None) -> boo
     """Return whether scores rise in each of too many lists for chance, and are no ranks."""
     if scores is None or np.count_nonzero(np.diff(indptr) > 1) < _FEWEST_USERS:
         return False
-    changes, starts = np.diff(scores), indptr[1:-1]
+    with np.errstate(invalid="ignore"):  # of infinite scores
+        changes, starts = np.diff(scores), indptr[1:-1]
     changes[starts[(starts > 0) & (starts < len(scores))] - 1] = 0
     return bool((changes >= 0).all() and np.count_nonzero(changes) >= _FEWEST_ITEMS and _ranks(indptr, scores).no_ranks)
