@@ -219,7 +219,7 @@ OF_ITEMS = [name for name in exactk.metrics if name not in {*WITHOUT_ITEMS, *OF_
 def without_digest(report: exactk.Report) -> exactk.Report:
     """Return the report without the digests of its truth and items, and the keys of items, on which no number depends."""
     tallies = tuple(replace(tally, keys=np.arange(len(tally.keys))) for tally in report.state.item_tallies)
-    state = report.state.replaced(truth_digest=None, catalogue=None, item_tallies=tallies)
+    state = report.state._replace(truth_digest=None, catalogue=None, item_tallies=tallies)
     return exactk.Report(state, report.users, report._user_table)
 
 

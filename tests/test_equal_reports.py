@@ -100,7 +100,7 @@ def assert_equal(
     assert list(report.by_group) == list(expected_report.by_group)
     assert report.users.tolist() == expected_report.users.tolist()
     with_counts = exactk.Report(
-        report.state.replaced(counts=expected_report.state.counts), report.users, report._user_table
+        report.state._replace(counts=expected_report.state.counts), report.users, report._user_table
     )
     assert with_counts == expected_report
     assert texts == expected_texts

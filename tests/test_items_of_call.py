@@ -116,7 +116,7 @@ def test_only_states_of_the_same_items_merge(problems: list[Problem]) -> None:
             exactk.merge([report.state, other.state])
         with pytest.raises(exactk.StateMismatchError, match=message):
             exactk.compare_reports({"a": report, "b": other})
-    state = report.state.replaced(catalogue=None)
+    state = report.state._replace(catalogue=None)
     with pytest.raises(exactk.StateMismatchError, match="items in only one of them"):
         exactk.merge([report.state, state])
 
@@ -162,7 +162,7 @@ def test_states_of_old_versions_are_read(version: int, lacking: set[str]) -> Non
     body = json.dumps({name: one for name, one in state.to_dict().items() if name not in lacking}).encode()
     header = b"exactk-state\n" + version.to_bytes(4, "little") + zlib.crc32(body).to_bytes(4, "little")
     read = exactk.State.from_bytes(header + body)
-    assert read.replaced(truth_digest=state.truth_digest) == state
+    assert read._replace(truth_digest=state.truth_digest) == state
     assert (read.truth_digest is None) == (version == 1)
 
 

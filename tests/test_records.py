@@ -30,6 +30,14 @@ class Labelled(Point, kw_only=True):
     size: int = 1
 
 
+class Coloured(Labelled):
+    """A subclass takes fields by names too, with annotations of any kind."""
+
+    colour: str = "red"
+    __annotations__["kind"] = str
+    kind = "x"
+
+
 class Node(Record, eq=False):
     """One of several alike."""
 
@@ -71,9 +79,11 @@ class Pair(records.NamedTuple):
 def test_fields_are_given_by_position_or_name_and_have_defaults() -> None:
     assert Point(1) == Point(x=1) == Point(1, y=2) == Point(1, 2, "a")
     assert repr(Labelled(x=1, size=3)) == "Labelled(x=1, y=2, label='', size=3)"
-    assert Point(1).replaced(y=5) == Point(1, 5)
+    assert Point(1)._replace(y=5) == Point(1, 5)
     assert str(inspect.signature(Point)) == "(x: 'int', y: 'int' = 2, label: 'str' = '')"
     assert str(inspect.signature(Labelled)).startswith("(*, x: 'int', y")
+    assert str(inspect.signature(Coloured)).startswith("(*, x: 'int', y")
+    assert Coloured(x=1, kind="y").kind == "y"  # type: ignore[call-arg]
 
 
 @pytest.mark.parametrize(
@@ -97,8 +107,8 @@ def test_records_of_equal_fields_and_one_type_are_equal() -> None:
     assert len({Point(1, 2, "a"), Point(1, 2, "b"), Point(2)}) == 2
     assert Point(1) != Labelled(x=1)
     node = Node(1)
-    assert (node == node.replaced(), node == node) == (False, True)  # noqa: PLR0124 - itself
-    assert hash(node) != hash(node.replaced())
+    assert (node == node._replace(), node == node) == (False, True)  # noqa: PLR0124 - itself
+    assert hash(node) != hash(node._replace())
     assert Rounded(1.1) == Rounded(0.9)
 
 

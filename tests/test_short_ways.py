@@ -362,6 +362,8 @@ WARNED: dict[str, tuple[Any, Any, Any, Any]] = {
     "all tie": ([[1], [2]], np.zeros((2, 3), np.float32), ["mrr", "recall@1"], {"ties": "highest_id"}),
     "no column": ([[1], [7]], np.array([[0.25, 0.5, 0], [0, 0.5, 1]]), "mrr", "standard"),
     "dropped": ([[1], [2]], np.array([[0.25, -np.inf, 0], [0, 0.5, 1]]), "mrr", {"negative_infinity": "exclude"}),
+    "ranks": ([[0, 2, 1], [0, 2]], np.array([[1.0, 2, 3], [1, 2, 3]]), "ndcg@3", "standard"),
+    "other users": ({"ann": ["a"]}, {"bob": ["a"]}, "auc", {"undefined": "one"}),
     "samples": ([[0]] * 30, np.random.default_rng(1).random((30, 100)), "mrr", "standard"),
 }
 

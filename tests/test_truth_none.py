@@ -50,7 +50,7 @@ def test_values_are_those_of_a_truth_without_items(evaluate: Any, form: str) -> 
     assert report.counts["empty_truth"] == 0
     assert expected.counts["empty_truth"] == report.counts["users"]
     counts = expected.state.counts._replace(empty_truth=0)
-    assert report.state == expected.state.replaced(counts=counts)
+    assert report.state == expected.state._replace(counts=counts)
     for name in METRICS:
         assert report.per_user[name].tolist() == expected.per_user[name].tolist()
     assert "truth" not in repr(report)

@@ -274,7 +274,7 @@ def _constraint_at_cutoff(constraint: Constraint, cutoff: int | None, report: Re
 def _plan_of_one_metric(text: str, report: Report, argument: str) -> tuple[Value, ...]:
     """Return the values of a metric at its cutoffs; raise InputError if the text has several metrics."""
     values = plan(text, report.convention, compares_lists=None, customs=by_name(report.state.custom_metrics))
-    if len({value.replaced(name="", cutoff=None).identity for value in values}) > 1:
+    if len({value._replace(name="", cutoff=None).identity for value in values}) > 1:
         raise input_error(argument, "one metric, perhaps at several cutoffs", repr(text))
     return values
 

@@ -219,7 +219,7 @@ def prepare_judging(
 def _value_of_lists(k: int, convention: Convention) -> Value:
     """Return the value by whose rules the lists are judged."""
     (value,) = plan(f"num_hits@{k}({_POLICIES})", convention)
-    return value.replaced(spelling=f"num_hits@{k}")  # in warnings
+    return value._replace(spelling=f"num_hits@{k}")  # in warnings
 
 
 def _warn_of_inputs(request: Request, inputs: AlignedInputs, aligned: Chunk) -> None:

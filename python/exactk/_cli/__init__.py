@@ -152,7 +152,7 @@ def _error_text(error: BaseException) -> str:
     """Return the text of an error."""
     text = str(error)
     if isinstance(error, ExactkError):
-        text = error.fault.replaced(argument=_argument_of(error)).message(as_command_option)
+        text = error.fault._replace(argument=_argument_of(error)).message(as_command_option)
     if isinstance(error, OSError) and error.filename is not None and error.strerror:
         text = f"{error.filename}: {error.strerror}"
     return text or "there is not enough memory"

@@ -91,7 +91,7 @@ def run_report(arguments: argparse.Namespace) -> int:
     request = _page_request(arguments)
     evaluated = evaluate_systems(arguments, systems)
     provenance = evaluated.provenance
-    request = request.replaced(
+    request = request._replace(
         lists=_judged(evaluated) or {},
         gate=evaluated.gate if len(evaluated.gate) else None,
         command=provenance.command,

@@ -205,7 +205,7 @@ class _BatchSums:
         users = keys if is_in_order else keys.array[codes[order]]
         part = self._sums.part()
         table = None if part.report._user_table is None else part.report._user_table.of_users(order)
-        state = part.report.state.replaced(truth_digest=self._truth_digest())
+        state = part.report.state._replace(truth_digest=self._truth_digest())
         return part._replace(reports={self._name: Report(state, users, table)})
 
     def _truth_digest(self) -> int:

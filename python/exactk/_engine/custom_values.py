@@ -54,7 +54,7 @@ def given_by_functions(engine: Engine, problem: Problem, inputs: AlignedInputs) 
 
 def _judging_problem(problem: Problem, value: Value) -> Problem:
     """Return the problem whose lists the function is given: those of all users."""
-    judged = value.replaced(
+    judged = value._replace(
         metric="num_hits", custom=None, function=None, rules=MappingProxyType({**value.rules, **_JUDGED})
     )
     return with_ranking(

@@ -86,7 +86,7 @@ def evaluate_all(request: Request, inputs: AlignedInputs, truth_digest: int | No
     state = state_of_outcome(problem, outcome, request.values, labels, order, truth_digest, _catalogue(request))
     if request.items is not None and (problem.item_tallies or problem.group_tallies):
         tallies = zip(problem.item_tallies, outcome.item_counts, strict=True)
-        state = state.replaced(
+        state = state._replace(
             item_tallies=tuple(tally_of_counts(*tally, request.items, restricted.inputs) for tally in tallies),
             group_tallies=tuple(tally_of_groups(counts, request.items) for counts in outcome.group_counts),
         )

@@ -68,7 +68,7 @@ def tie_range(engine: Engine, problem: Problem, value: Value) -> tuple[float, fl
     """Return the lowest and the highest value over all orders of ties, in an evaluation of other values."""
     from exactk._report.statistics import value_of_sums
 
-    extremes = tuple(value.replaced(rules={**value.rules, "ties": ties}) for ties in ("pessimistic", "optimistic"))
+    extremes = tuple(value._replace(rules={**value.rules, "ties": ties}) for ties in ("pessimistic", "optimistic"))
     sums = solve(engine, problem._replace(values=as_plan(extremes).distinct_parts)).sums
     # Sorted, as one hit more may lower a mean over the hits (ap_over='hits').
     lowest, highest = sorted(

@@ -306,7 +306,7 @@ class RunMeans:
         self._sums /= self.runs
         fractions, exponents = np.frexp(self._sums[: self._first.value_count])
         self._rounded[:] = np.ldexp(np.rint(np.ldexp(fractions, _COMPARED_BITS)), exponents - _COMPARED_BITS)
-        return self._first.replaced(rows=self._rows)
+        return self._first._replace(rows=self._rows)
 
     def _terms(self, run: UserTable) -> NDArray[np.float64]:
         if not self._geometric_rows:

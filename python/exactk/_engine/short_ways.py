@@ -50,6 +50,7 @@ _MOST_USERS = 1000
 class _ShortInputs(NamedTuple):
     inputs: AlignedInputs
     keyed: KeyedTruth
+    is_array: bool = False  # whether the predictions were one, as warnings name them
     matched: MatchedMappings | None = None  # where an id is another item for each user: what tells the items
 
 
@@ -80,13 +81,13 @@ def evaluate_shortly(
 def _inputs_of(truth: object, predictions: object, num_threads: int) -> _ShortInputs | None:
     inputs = small_inputs(truth, predictions)
     if inputs is not None:
-        return _ShortInputs(inputs, KeyedTruth(inputs.truth, None, None))
+        return _ShortInputs(inputs, KeyedTruth(inputs.truth, None, None), type(predictions) is np.ndarray)
     from exactk._inputs.matched_mappings import match_mappings
 
     matched = match_mappings(truth, predictions, num_threads)
     if matched is None:
         return None
-    return _ShortInputs(matched.inputs, KeyedTruth(matched.hashed, matched.users, None), matched)
+    return _ShortInputs(matched.inputs, KeyedTruth(matched.hashed, matched.users, None), matched=matched)
 
 
 def _warn_of_report(values: Plan, problem: Problem, short: _ShortInputs, report: Report) -> None:
@@ -96,14 +97,16 @@ def _warn_of_report(values: Plan, problem: Problem, short: _ShortInputs, report:
         and not find_readings(short.inputs, values.strictest_grade).users
     )
     has_hit = not has_no_hit(report)
-    if not (are_plain_lists and has_hit):
+    counts = report.state.counts
+    shares_user = counts.missing_lists + counts.missing_truth < counts.users
+    if not (are_plain_lists and has_hit and shares_user):
         from exactk._engine.warnings import warn_of_plain_call
 
         ranges = partial(tie_range, core_engine, problem)
-        kinds = {"has_hit": has_hit, "are_plain_lists": are_plain_lists}
+        kinds = {"has_hit": has_hit, "are_plain_lists": are_plain_lists, "is_array": short.is_array}
         if warn_of_plain_call(short.inputs, report, short.matched, ranges, **kinds):
             return
-    if report.state.counts.longest_list < values.last_cutoff_of_truth:  # all that plain lists with a hit may have
+    if counts.longest_list < values.last_cutoff_of_truth:  # all that plain lists with a hit may have
         from exactk._report.system_warnings import warn_of_unreached_cutoffs
 
         warn_of_unreached_cutoffs({"": report.state})

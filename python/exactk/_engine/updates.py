@@ -319,7 +319,7 @@ def _naming_columns(error: ExactkError) -> ExactkError:
     if call is None:  # of weights and groups
         return error.amended(hint=(f"rename it {columns[0].name!r}",))
     hint = [
-        part.replaced(call=call) if isinstance(part, Option) and part in columns else part for part in error.fault.hint
+        part._replace(call=call) if isinstance(part, Option) and part in columns else part for part in error.fault.hint
     ]
     return error.amended(hint=tuple(hint))
 

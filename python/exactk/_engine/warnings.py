@@ -20,7 +20,7 @@ from exactk._engine.inspection import (
 from exactk._inputs.base_messages import ARGUMENT
 from exactk._inputs.keys.column_roles import POSITIVE, usual_role
 from exactk._inputs.readings import lines_of_ranks
-from exactk._inputs.registry import MAPPING, ClassifiedValue
+from exactk._inputs.registry import ARRAY, MAPPING, ClassifiedValue
 from exactk._plan.conventions import convention_option
 from exactk._plan.values import as_plan
 from exactk._report.counts import count_text
@@ -106,6 +106,7 @@ def warn_of_plain_call(
     *,
     has_hit: bool,
     are_plain_lists: bool,
+    is_array: bool,
 ) -> bool:
     """Give the warnings about a call without options; of plain lists only those that nothing matches, and return if so."""
     disjoint_items, candidates_of = (None, None) if matched is None else (matched.disjoint_items, matched.candidates_of)
@@ -113,7 +114,7 @@ def warn_of_plain_call(
     if are_plain_lists and not describe_disjoint_keys(report, keys):
         return False
     found = find_in_system(inputs, report, keys=keys, candidates_of=candidates_of)
-    given = ClassifiedValue(None, None if matched is None else MAPPING)
+    given = ClassifiedValue(None, ARRAY if is_array else None if matched is None else MAPPING)
     advice = {"": lines_of_ranks(given, {})} if found.readings.may_be_ranks else {}
     part = Part({"": report}, Findings({"": found}))
     warn_of(Evaluated(part, report.convention, {"": tie_range}, advice))

@@ -65,7 +65,7 @@ def result_of_table(
     source: str = _SOURCE,
 ) -> ReadResult:
     """Return the container for a table of the columns that were chosen, or for other contents of a file."""
-    encoding = default_encoding().replaced(source=source)
+    encoding = default_encoding()._replace(source=source)
     columns: Any = {**dict.fromkeys(ROLES[role]), **requested}
     with Amending(_without_code, role):
         if choice is None:

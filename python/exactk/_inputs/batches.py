@@ -139,7 +139,7 @@ class LongRows(Record, eq=False):
 
     def between(self, begin: int, end: int | None) -> LongRows:
         """Return consecutive rows."""
-        return self.take(slice(begin, end)).replaced(first_row=self.first_row + int(begin))
+        return self.take(slice(begin, end))._replace(first_row=self.first_row + int(begin))
 
     def take(self, rows: slice | NDArray[np.int64]) -> LongRows:
         """Return some of the rows."""
@@ -218,7 +218,7 @@ class Reader:
             self._first_rows.setdefault(name, self.row_count)
             if long_rows is None:
                 continue
-            long_rows = long_rows.replaced(first_row=self.row_count)
+            long_rows = long_rows._replace(first_row=self.row_count)
             self.row_count += len(long_rows)
             form = self._describe(long_rows)
             if not first_form:
@@ -365,7 +365,7 @@ def _make_block(long_rows: LongRows, starts: Offsets, reader: Reader) -> Block:
             ) from None
         if order is not None:
             find_row = rows_apart(lambda: local_codes, long_rows.ranks, locate)
-        long_rows = ordered.replaced(scores=None)
+        long_rows = ordered._replace(scores=None)
     ranks = None if long_rows.ranks is None else long_format.uncommon_ranks(long_rows.ranks, indptr)
     return Block(users, Rows(indptr, long_rows.items, scores=long_rows.scores, ranks=ranks, find_row=find_row))
 

@@ -80,7 +80,7 @@ def match_mappings(truth: object, predictions: object, num_threads: int) -> Matc
     hashed = _core.hashed_rows(judged, exact_float if has_grades else None, "truth", "grades")
     to_float = exact_float if has_scores else None
     rows, numbers = _core.numbered_rows(ranked, [*judged, *[None] * len(others)], to_float, "predictions", "scores")
-    may_be_misread = ascend(rows.indptr, rows.values) or _may_be_odd(judged)
+    may_be_misread = ascend(rows.indptr, rows.values) or _may_be_odd(judged, ranked)
     if may_be_misread or len(hashed.items) != len(numbers):
         return None  # or another thread has changed the mappings meanwhile
     keyed = rows_by_user(
@@ -99,13 +99,15 @@ def match_mappings(truth: object, predictions: object, num_threads: int) -> Matc
     return MatchedMappings(inputs, Truth.from_valid_rows(keyed), keyed.user_vocabulary, judged, ranked)
 
 
-def _may_be_odd(judged: list[Any]) -> bool:
-    """Return whether an item of the truth may be a text of several items, or of none."""
+def _may_be_odd(judged: list[Any], ranked: list[Any]) -> bool:
+    """Return whether an item of the truth may be a text of none, or of several items that predictions have."""
     if not all(map(MISSING_TEXTS.isdisjoint, judged)):
         return True
     texts = "\0".join(chain.from_iterable(judged))
-    may_join = any(map(texts.__contains__, SEPARATORS))
-    return may_join and any(len(parts_of_text(text)) > 1 for text in texts.split("\0"))
+    if not any(map(texts.__contains__, SEPARATORS)):
+        return False
+    items = set[str]().union(*filter(None, ranked))
+    return any(len(parts := parts_of_text(text)) > 1 and items.issuperset(parts) for text in texts.split("\0"))
 
 
 def _is_plain_dict(value: object) -> TypeGuard[dict[Any, Any]]:

@@ -290,7 +290,7 @@ class Convention(Record, kw_only=True):
         """
         of_fields: dict[str, Any] = {**changes}
         others = {name: of_fields.pop(name) for name in ("overrides", "name") if name in of_fields}
-        changed = self.replaced(**_by_name(of_fields, _checked_field_name), **others)
+        changed = self._replace(**_by_name(of_fields, _checked_field_name), **others)
         if "name" not in others:
             name = "custom" if base_of(self) is None else description(changed)
             is_confirmed = "undefined" in map(field_name, changes) or confirms_undefined(self)

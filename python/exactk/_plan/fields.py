@@ -201,7 +201,7 @@ _REQUIREMENTS = {
 }
 
 CORE_FIELDS: Mapping[str, Field] = MappingProxyType(
-    {f.name: _core_field(f).replaced(requires=_REQUIREMENTS.get(f.name)) for f in _core.convention_fields()}
+    {f.name: _core_field(f)._replace(requires=_REQUIREMENTS.get(f.name)) for f in _core.convention_fields()}
 )
 """The fields that the core reads, by name."""
 

@@ -110,7 +110,7 @@ def _resolve(requested: MetricsLike, convention: Convention, customs: Customs) -
         return _cached_plan(texts, convention)
     functions = {one.info.name: one.function for one in custom_metrics}
     values = _distinct_values(texts, convention, {**customs, **_infos_by_name(custom_metrics)})
-    return Plan(value.replaced(function=functions.get(value.metric)) for value in values)
+    return Plan(value._replace(function=functions.get(value.metric)) for value in values)
 
 
 def are_metrics(value: Any, convention: Convention) -> bool:  # noqa: ANN401 - of any type

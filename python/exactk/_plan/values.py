@@ -83,7 +83,7 @@ class Value(Record):
         if self.rules["average"] != "of_means":
             return (self,)
         rules = MappingProxyType({**self.rules, "average": "macro", "weight": "one"})
-        return tuple(self.replaced(metric=metric, parameter=0.0, rules=rules) for metric in PARTS_OF_MEANS[self.metric])
+        return tuple(self._replace(metric=metric, parameter=0.0, rules=rules) for metric in PARTS_OF_MEANS[self.metric])
 
     @cached_property
     def is_plain_mean(self) -> bool:

@@ -891,4 +891,4 @@ def _respell(report: Report, spellings: tuple[str, ...]) -> Report:
     """Return the report with other spellings of its metrics."""
     if report.state.spellings == spellings:
         return report
-    return Report(report.state.replaced(spellings=spellings), report.users, report._user_table)
+    return Report(report.state._replace(spellings=spellings), report.users, report._user_table)

@@ -151,4 +151,4 @@ def _with_common_groups(tables: dict[str, UserTable]) -> dict[str, UserTable]:
                     raise input_error("reports", f"the same {name} of each user in all reports", found)
         weights = None if weights is None or table.weights is None else np.where(weights == 0, table.weights, weights)
         groups = None if groups is None or table.groups is None else np.where(groups < 0, table.groups, groups)
-    return {system: table.replaced(weights=weights, groups=groups) for system, table in tables.items()}
+    return {system: table._replace(weights=weights, groups=groups) for system, table in tables.items()}

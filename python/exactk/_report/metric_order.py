@@ -37,7 +37,7 @@ def _in_order(report: Report, metrics: tuple[str, ...]) -> Report:
     position = {part.identity: index for index, part in enumerate(as_plan(values).distinct_parts)}
     parts = [position[part.identity] for part in as_plan(ordered).distinct_parts]
     groups = sums_of_groups(state)
-    state = state.replaced(
+    state = state._replace(
         metrics=metrics,
         spellings=tuple(state.spellings[index] for index in order),
         totals=tuple(state.totals[part] for part in parts),
@@ -45,7 +45,7 @@ def _in_order(report: Report, metrics: tuple[str, ...]) -> Report:
     )
     table = report._user_table
     if table is not None:
-        table = table.replaced(rows=table.rows[[*order, *_part_rows(values, order)]])
+        table = table._replace(rows=table.rows[[*order, *_part_rows(values, order)]])
     return Report(state, report.users if report._has_keys else None, table)
 
 

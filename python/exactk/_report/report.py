@@ -518,7 +518,7 @@ class Report(Exports, Mapping[str, float]):
 
     def _of_shards(self, shards: Shards | None) -> Report:
         """Return the report as that of some shards of an evaluation."""
-        return Report(self.state.replaced(shards=shards), self._users, self._user_table)
+        return Report(self.state._replace(shards=shards), self._users, self._user_table)
 
     def _undefined_users(self, index: int, label: Label | None = None) -> int:
         """Return how many users have NaN as a value, of all users or of a group."""

@@ -200,7 +200,7 @@ class UserTable(Record, eq=False):
         absent = users < 0
         rows = self.rows[:, users]
         rows[:, absent] = np.nan
-        return self.replaced(
+        return self._replace(
             rows=rows,
             weights=None if self.weights is None else np.where(absent, 0, self.weights[users]),
             groups=None if self.groups is None else np.where(absent, -1, self.groups[users]),
@@ -212,7 +212,7 @@ class UserTable(Record, eq=False):
             return self
         position = {label: index for index, label in enumerate(labels)}
         positions = np.array([*(position[label] for label in self.labels), -1], np.int64)  # the last: no label
-        return self.replaced(groups=positions[self.groups], labels=labels)
+        return self._replace(groups=positions[self.groups], labels=labels)
 
     @classmethod
     def concatenate(cls, tables: Sequence[UserTable]) -> UserTable:

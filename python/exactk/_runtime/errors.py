@@ -62,7 +62,7 @@ class ExactkError(Exception):
         """Return the error whose message describes the fault."""
         is_out_of_range = fault.expected in _RANGES and fault.found != "-1"  # which is padding
         hint = _RANGE_HINT if is_out_of_range and _RANGE_HINT[-1] not in fault.hint else ()
-        fault = fault.replaced(hint=(*fault.hint, *("; " for _ in fault.hint[:1]), *hint)) if hint else fault
+        fault = fault._replace(hint=(*fault.hint, *("; " for _ in fault.hint[:1]), *hint)) if hint else fault
         error = cls(fault.message(), fault.argument or None, fault.row, fault.position, fault.count)
         error._fault = fault
         return error
@@ -95,7 +95,7 @@ class ExactkError(Exception):
 
     def amended(self, **parts: object) -> Self:
         """Return the error after replacing parts of its fault."""
-        return self.of_fault(self.fault.replaced(**parts))
+        return self.of_fault(self.fault._replace(**parts))
 
     def within(self, context: str) -> Self:
         """Return the error after adding what the argument is of, such as ``system 'als'``."""
@@ -141,7 +141,7 @@ def _of_core(
     if change is not None:
         field, choice, is_keyword = change
         text = (Option(field, choice) if is_keyword else Option("convention", {field: choice}), f" {hint}")
-    return error_type.of_fault(Fault(hint=text).replaced(**parts))
+    return error_type.of_fault(Fault(hint=text)._replace(**parts))
 
 
 _core.register_errors(

@@ -68,18 +68,19 @@ class Record:
     _field_names: ClassVar[tuple[str, ...]] = ()
     _all: ClassVar[frozenset[str]] = frozenset()
     _required: ClassVar[frozenset[str]] = frozenset()
+    _is_by_name: ClassVar[bool] = False
     _most_positional: ClassVar[int] = 0
-    _has_post_init: ClassVar[bool] = False
     _compared: ClassVar[Callable[[Any], object]]
 
-    def __init_subclass__(cls, *, eq: bool = True, init: bool = True, kw_only: bool = False) -> None:
+    def __init_subclass__(cls, *, eq: bool = True, init: bool = True, kw_only: bool | None = None) -> None:
         del init  # for type checkers
-        of_class = (name for name, annotation in cls.__annotations__.items() if not annotation.startswith("ClassVar"))
+        annotations = {name: str(annotation) for name, annotation in cls.__annotations__.items()}
+        of_class = (name for name, annotation in annotations.items() if "ClassVar" not in annotation.partition("[")[0])
         cls._field_names = tuple(dict.fromkeys((*cls._field_names, *of_class)))
         cls._all = frozenset(cls._field_names)
         cls._required = frozenset(name for name in cls._field_names if not hasattr(cls, name))
-        cls._has_post_init = cls.__post_init__ is not Record.__post_init__
-        cls._most_positional = 0 if kw_only else len(cls._field_names)
+        cls._is_by_name = cls._is_by_name if kw_only is None else kw_only
+        cls._most_positional = 0 if cls._is_by_name else len(cls._field_names)
         cls._compared = attrgetter(*(name for name in cls._field_names if name not in cls._uncompared))
         if not eq and "__eq__" not in vars(cls):
             cls.__eq__, cls.__hash__ = object.__eq__, object.__hash__  # type: ignore[method-assign]
@@ -92,8 +93,7 @@ class Record:
             if not (is_each_once and self._required <= fields.keys() <= self._all):
                 raise self._wrong_fields(values, named)
         vars(self).update(fields)
-        if self._has_post_init:
-            self.__post_init__()
+        self.__post_init__()
 
     def _wrong_fields(self, values: tuple[Any, ...], named: Mapping[str, Any]) -> TypeError:
         """Return the error for fields that are given twice, missing or unknown."""
@@ -108,7 +108,7 @@ class Record:
     def __post_init__(self) -> None:
         """Check the fields."""
 
-    def replaced(self, **changes: Any) -> Self:  # noqa: ANN401 - likewise
+    def _replace(self, **changes: Any) -> Self:  # noqa: ANN401 - likewise
         """Return a record with some fields changed."""
         return type(self)(**{name: getattr(self, name) for name in self._field_names} | changes)
 

@@ -160,17 +160,17 @@ class Scores(Record, eq=False, init=False):
         """Return the same scores for these users, who are at these positions among those here, or -1 for none."""
         rows = positions if self.user_rows is None else at_positions(self.user_rows, positions)
         is_unchanged = np.array_equal(rows, np.arange(len(self.values)))
-        return self._replace(self.values, self.min_score, users, None if is_unchanged else rows)
+        return self._with_scores(self.values, self.min_score, users, None if is_unchanged else rows)
 
     def with_float32_scores(self) -> Scores:
         """Return the same scores as float32, and `min_score` too."""
-        return self._replace(round_to_float32(self.values), round_threshold(self.min_score))
+        return self._with_scores(round_to_float32(self.values), round_threshold(self.min_score))
 
     def without_negative_infinity(self) -> Scores:
         """Return the same scores with -inf and NaN dropped."""
-        return self._replace(self.values, finite_threshold(self.min_score))
+        return self._with_scores(self.values, finite_threshold(self.min_score))
 
-    def _replace(
+    def _with_scores(
         self,
         values: NDArray[Any],
         min_score: float | None,
@@ -375,13 +375,13 @@ class SparseScores(Record, eq=False, init=False):
 
     def with_float32_scores(self) -> SparseScores:
         """Return the same items, their scores and `min_score` as float32."""
-        return self._replace(round_to_float32(self.scores), round_threshold(self.min_score))
+        return self._with_scores(round_to_float32(self.scores), round_threshold(self.min_score))
 
     def without_negative_infinity(self) -> SparseScores:
         """Return the same items and scores with -inf and NaN dropped."""
-        return self._replace(self.scores, finite_threshold(self.min_score))
+        return self._with_scores(self.scores, finite_threshold(self.min_score))
 
-    def _replace(self, scores: object, min_score: float | None) -> SparseScores:
+    def _with_scores(self, scores: object, min_score: float | None) -> SparseScores:
         return SparseScores.from_lists(self.lists, scores, "predictions", min_score, is_complete=self.is_complete)
 
     @property
