@@ -27,7 +27,7 @@ LISTS = {"sam": ["song"], "eve": ["book", "film"], "kim": ["film"], "ann": ["boo
 @pytest.fixture
 def problems(monkeypatch: pytest.MonkeyPatch) -> list[Problem]:
     """Return the problems that the engine gets, for metrics that all read histories."""
-    monkeypatch.setattr("exactk._engine.metric_inputs.reads_items", lambda _: True)
+    monkeypatch.setattr("exactk._inputs.metric_inputs.reads_items", lambda _: True)
     monkeypatch.setattr(Request, "histories", property(lambda self: self.items.histories))
     return []
 

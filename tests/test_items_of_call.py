@@ -30,7 +30,7 @@ SCORES = np.array([[0.5, 0.25, 0.125], [0.125, 0.5, 0.25]])
 @pytest.fixture
 def problems(monkeypatch: pytest.MonkeyPatch) -> list[Problem]:
     """Return the problems that the engine gets, for metrics that all read items."""
-    monkeypatch.setattr("exactk._engine.metric_inputs.reads_items", lambda _: True)
+    monkeypatch.setattr("exactk._inputs.metric_inputs.reads_items", lambda _: True)
     return []
 
 

@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given, settings
 
 import exactk
-from exactk._engine.options import JudgeOptions
+from exactk._options import JudgeOptions
 from oracle import STRICT, User, judged_list
 from oracle_cases import Case, draw_case
 from strategies import Evaluation, evaluations, examples

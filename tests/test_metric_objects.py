@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 
 import exactk
-from exactk._engine.options import Options, ValueOptions
+from exactk._options import Options, ValueOptions
 from exactk._plan.fields import FIELDS
 from exactk._plan.metric_strings import plan, warn_of_unused_fields
 from exactk._plan.metrics import AGREEMENT_FIELDS_OF_VALUES, metrics as core_metrics, text_of

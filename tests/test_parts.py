@@ -16,8 +16,7 @@ import exactk
 from exactk._engine.chunks import Part, PartSums
 from exactk._engine.core import core_engine
 from exactk._engine.fold import evaluate_with_engine
-from exactk._engine.paired_problem import core_paired_engine
-from exactk._engine.pairs import Pairing
+from exactk._engine.pairs import Pairing, core_paired_engine
 from exactk._engine.systems import SEVERAL_SYSTEMS
 from exactk._evaluate import DEFAULTS
 from exactk._inputs.items import Items

@@ -17,7 +17,8 @@ import pandas as pd
 import pytest
 
 import exactk
-from exactk._engine.options import (
+from exactk._evaluate import DEFAULTS
+from exactk._options import (
     AgreementOptions,
     AgreementValueOptions,
     CompareOptions,
@@ -29,7 +30,6 @@ from exactk._engine.options import (
     UpdateOptions,
     ValueOptions,
 )
-from exactk._evaluate import DEFAULTS
 from exactk._plan.metrics import metrics as metric_registry
 from exactk._report.comparison_options import ComparisonOptions
 from exactk._sharded.engines import FrameComparisonOptions, FrameOptions

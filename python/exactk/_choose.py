@@ -11,7 +11,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from exactk._compare import compare_kept_reports
-from exactk._engine.paired_problem import core_paired_engine
+from exactk._engine.pairs import core_paired_engine
 from exactk._plan.metric_strings import plan
 from exactk._report.comparison import Comparison
 from exactk._report.comparison_options import ComparisonOptions

@@ -8,12 +8,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from exactk._engine.core import core_engine
 from exactk._engine.differing_users import warn_of_reports_of_different_users
 from exactk._engine.fold import evaluate_with_engine
-from exactk._engine.options import CompareReportsOptions, Options
-from exactk._engine.paired_problem import core_paired_engine
-from exactk._engine.pairs import ClusterCodes, Pairing, check_missing
+from exactk._engine.pairs import ClusterCodes, Pairing, check_missing, core_paired_engine
 from exactk._engine.systems import SEVERAL_SYSTEMS
 from exactk._evaluate import takes_options, with_defaults
 from exactk._inputs.paths import FilesOfSystems
+from exactk._options import CompareReportsOptions, Options
 from exactk._plan.metric_strings import DEFAULT_METRICS
 from exactk._report.comparison import Comparison
 from exactk._report.comparison_options import DEFAULT_PERMUTATIONS, DEFAULT_RESAMPLES, ComparisonOptions
@@ -27,8 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Unpack
 
-    from exactk._engine.paired_problem import PairedEngine
-    from exactk._engine.pairs import Paired
+    from exactk._engine.pairs import Paired, PairedEngine
     from exactk._engine.problem import Engine
     from exactk._inference.significance import Alternative
     from exactk._inputs.keys.column_roles import ColumnNames

@@ -7,8 +7,8 @@ from inspect import signature
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Never, TypeVar
 
-from exactk._engine.options import CompareOptions, EvaluatorOptions, Options, UpdateOptions, with_parameters
 from exactk._engine.short_ways import evaluate_shortly
+from exactk._options import CompareOptions, EvaluatorOptions, Options, UpdateOptions, with_parameters
 from exactk._plan.fields import FIELDS
 from exactk._plan.metric_strings import DEFAULT_METRICS
 from exactk._runtime.names import did_you_mean

@@ -8,11 +8,11 @@ from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 from exactk._engine.core import core_engine
-from exactk._engine.metric_inputs import items_of_metrics
-from exactk._engine.options import EvaluatorOptions, UpdateOptions
 from exactk._engine.updates import Update, UpdateSums, request_of_updates, sums_of_updates
 from exactk._evaluate import check_names, takes_options, with_defaults
 from exactk._inputs.items import Items
+from exactk._inputs.metric_inputs import items_of_metrics
+from exactk._options import EvaluatorOptions, UpdateOptions
 from exactk._plan.conventions import as_convention, description
 from exactk._plan.metric_strings import plan, warn_of_unused_fields
 from exactk._plan.metrics import CustomMetric, MetricEntry

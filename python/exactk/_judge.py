@@ -9,16 +9,16 @@ import numpy as np
 
 from exactk._engine.chunks import Chunk, Part
 from exactk._engine.core import core_engine
-from exactk._engine.error_locations import explain_repeats
 from exactk._engine.evaluation import evaluate_all, judged_users
 from exactk._engine.inspection import find_in_system
-from exactk._engine.options import JudgeOptions
 from exactk._engine.problem import JudgedRows
 from exactk._engine.request import align_systems, request_of_arguments
 from exactk._engine.systems import ONE_SYSTEM
 from exactk._engine.warnings import Evaluated, warnings_of
 from exactk._evaluate import takes_options, with_defaults
+from exactk._inputs.error_locations import explain_repeats
 from exactk._inputs.registry import BLOCKS, classify
+from exactk._options import JudgeOptions
 from exactk._plan.conventions import as_convention, with_complete_hint
 from exactk._plan.metric_strings import checked_cutoff, plan
 from exactk._plan.values import Plan

@@ -10,12 +10,12 @@ from exactk._engine.core import core_engine
 from exactk._engine.evaluation import evaluate_all
 from exactk._engine.findings import has_no_hit
 from exactk._engine.inspection import find_in_keys
-from exactk._engine.options import ValueOptions
 from exactk._engine.request import align_systems, request_of_arguments
 from exactk._engine.systems import ONE_SYSTEM
 from exactk._engine.warnings import Evaluated, describe_disjoint_keys, warn_of
 from exactk._evaluate import takes_options, with_defaults
 from exactk._inputs.registry import BLOCKS, classify
+from exactk._options import ValueOptions
 from exactk._plan.conventions import as_convention, conventions, description, with_complete_hint
 from exactk._plan.metric_strings import canonical_name, plan, warn_of_unused_fields
 from exactk._report.convention_matches import ConventionMatches, PublishedNumber

@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterable
 from functools import wraps
 from typing import TYPE_CHECKING, Any, Generic, SupportsIndex, TypeVar
 
-from exactk._engine.options import AgreementValueOptions, Options, ValueOptions
 from exactk._evaluate import check_names, evaluate, takes_options
+from exactk._options import AgreementValueOptions, Options, ValueOptions
 from exactk._plan.metric_strings import check_settings, checked_cutoff, checked_setting
 from exactk._plan.metrics import (
     MetricEntry,

@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Never
 
 from exactk._engine.core import core_ranker
-from exactk._engine.options import TopKOptions
 from exactk._engine.topk import rank_top_k
 from exactk._evaluate import check_names, takes_options
 from exactk._inputs.checks import vector_array
 from exactk._inputs.embeddings import Embeddings
 from exactk._inputs.keys.key_lists import keys_of_items
+from exactk._options import TopKOptions
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from exactk._engine.options import ValueOptions
 from exactk._evaluate import takes_options
 from exactk._metrics import Metric, metrics
+from exactk._options import ValueOptions
 
 if TYPE_CHECKING:
     from typing import Unpack

@@ -51,7 +51,7 @@ if TYPE_CHECKING:
 
     from exactk._cli.gates import ClaimedValue
     from exactk._cli.result import Result
-    from exactk._engine.options import Options
+    from exactk._options import Options
 
 
 def check_comparison(arguments: argparse.Namespace, systems: Mapping[str, Sequence[Path]]) -> None:

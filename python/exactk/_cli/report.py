@@ -15,8 +15,8 @@ from exactk._cli.output import print_message
 from exactk._cli.shards import NO_SHARDS
 from exactk._cli.stdin import input_path
 from exactk._cli.systems import find_systems
-from exactk._engine.options import JudgeOptions
 from exactk._files.arguments import read_item_names
+from exactk._options import JudgeOptions
 from exactk._report.exports import html_page, page_request
 from exactk._runtime import optional
 from exactk._runtime.errors import without_warnings

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from exactk._engine.base_predictions import base_in_shared_vocabularies
 from exactk._engine.chunks import Chunk, PartSums
 from exactk._engine.evaluation import evaluate_chunk
 from exactk._engine.inspection import share_item
 from exactk._engine.problem import KeyedTruth
 from exactk._inputs.alignment import Alignment, truth_without_items, with_user_keys
 from exactk._inputs.base_messages import ARGUMENT
+from exactk._inputs.base_predictions import base_in_shared_vocabularies
 from exactk._inputs.batches import Batches, Block, Reader, UngroupedRows, read_blocks
 from exactk._inputs.long_format import Encoding
 from exactk._inputs.model.rows import Rows, reindex

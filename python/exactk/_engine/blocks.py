@@ -5,18 +5,18 @@ from __future__ import annotations
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
-from exactk._engine.base_predictions import base_of_block
 from exactk._engine.chunks import Chunk, PartSums
 from exactk._engine.evaluation import evaluate_chunk
 from exactk._engine.findings import Findings
 from exactk._engine.inspection import find_ratings
-from exactk._engine.metric_inputs import check_truth_is_not_read
 from exactk._engine.request import convert_systems
 from exactk._engine.systems import ONE_SYSTEM, in_context, in_system, open_systems
 from exactk._inputs.alignment import Alignment
+from exactk._inputs.base_predictions import base_of_block
 from exactk._inputs.beside_scores import check_block, check_ids, grades_beside_scores, shapes_of_systems
 from exactk._inputs.conversions import truth_input
 from exactk._inputs.long_format import Encoding
+from exactk._inputs.metric_inputs import check_truth_is_not_read
 from exactk._inputs.model.lists import Lists
 from exactk._inputs.model.rows import count_users
 from exactk._inputs.paths import opened

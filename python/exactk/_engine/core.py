@@ -34,8 +34,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from exactk._engine.problem import BaseLists
     from exactk._engine.topk import BestIndices, TopKProblem
+    from exactk._inputs.base_predictions import BaseLists
     from exactk._inputs.keys.vocabulary import Snapshot
     from exactk._inputs.model.candidate_items import CandidateItems
     from exactk._inputs.model.scores import Predictions, Scored
@@ -113,8 +113,8 @@ def _base_lists(base: BaseLists, problem: Problem) -> _core.Lists | None:
     readers = as_plan(problem.values).readers_of_base
     if not readers:
         return None
-    from exactk._engine.base_predictions import most_items
     from exactk._inputs.base_messages import ARGUMENT, naming_base
+    from exactk._inputs.base_predictions import most_items
 
     predictions = base.predictions
     if isinstance(predictions, Rankings):

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from exactk._engine.base_predictions import base_of_inputs
 from exactk._engine.chunks import Part
-from exactk._engine.error_locations import name_rows_and_keys
 from exactk._engine.findings import NO_FINDINGS, Findings, ItemUse, SystemFindings, plus
 from exactk._engine.inspection import (
     FEWEST_UNKEYED_ITEMS,
@@ -22,7 +20,9 @@ from exactk._engine.inspection import (
 )
 from exactk._engine.outcomes import state_of_outcome, tally_of_counts, tally_of_groups, tie_range, user_table
 from exactk._engine.problem import JudgedCells, KeyedTruth, Problem, solve, with_ranking
+from exactk._inputs.base_predictions import base_of_inputs
 from exactk._inputs.candidate_lists import CandidateLists, merge_restrictions, restrict_lists
+from exactk._inputs.error_locations import name_rows_and_keys
 from exactk._inputs.model.rows import count_users
 from exactk._inputs.model.scores import CanonicalEmbeddings, Scores, SparseScores
 from exactk._plan.values import as_plan
@@ -153,8 +153,7 @@ def _pairs_of(request: Request, chunk: Chunk) -> ChunkPairs | None:
     """Return the pairs of the systems, to be added; check that the values of the users fit into memory."""
     if request.pairing is None:
         return None
-    from exactk._engine.paired_problem import check_table_memory
-    from exactk._engine.pairs import ChunkPairs
+    from exactk._engine.pairs import ChunkPairs, check_table_memory
 
     systems = list(chunk.systems)
     pairs = ChunkPairs(request.pairing, systems)

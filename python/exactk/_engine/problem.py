@@ -24,7 +24,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from exactk._inputs.alignment import AlignedInputs
-    from exactk._inputs.checks import Codes, Ids
+    from exactk._inputs.base_predictions import BaseLists
+    from exactk._inputs.checks import Codes
     from exactk._inputs.keys.vocabulary import Snapshot
     from exactk._inputs.model.candidate_items import CandidateItems
     from exactk._inputs.model.item_table import CanonicalItems, UserHistories
@@ -47,15 +48,6 @@ class ListTally(NamedTuple):
 
     rules: Mapping[str, Any]
     last_cutoff: int | None
-
-
-class BaseLists(NamedTuple):
-    """Other predictions of the same users, for metrics that compare the lists with them."""
-
-    predictions: Predictions
-    candidates: CandidateItems | None  # of dense scores and embeddings
-    exclude: Exclusions | None  # likewise of those that are ranked, in their ids; lists have those of the problem
-    to_ids: Callable[[Ids], NDArray[np.int64]]  # from the item ids of scores to those of the problem, which lists have
 
 
 class Problem(NamedTuple):

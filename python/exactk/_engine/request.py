@@ -8,20 +8,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from exactk._engine.base_predictions import base_for_pieces, classified_base
 from exactk._engine.chunks import Chunk
-from exactk._engine.error_locations import explain_repeats
 from exactk._engine.findings import Findings
 from exactk._engine.inspection import describe_odd_items, find_in_pairs, find_ratings
-from exactk._engine.metric_inputs import (
-    check_collection_values,
-    check_item_groups,
-    check_truth_is_not_read,
-    items_of_metrics,
-)
 from exactk._engine.systems import ONE_SYSTEM, in_system, open_systems
 from exactk._inputs.alignment import Alignment, in_shared_vocabularies, truth_without_items, without_truth
 from exactk._inputs.base_messages import naming_base
+from exactk._inputs.base_predictions import base_for_pieces, classified_base
 from exactk._inputs.beside_scores import (
     check_ids,
     check_matrix,
@@ -31,8 +24,15 @@ from exactk._inputs.beside_scores import (
 )
 from exactk._inputs.column_use import check_columns_are_read
 from exactk._inputs.conversions import exclusions_input, exclusions_of, predictions_input, truth_input
+from exactk._inputs.error_locations import explain_repeats
 from exactk._inputs.keys.column_roles import usual_role
 from exactk._inputs.long_format import Encoding
+from exactk._inputs.metric_inputs import (
+    check_collection_values,
+    check_item_groups,
+    check_truth_is_not_read,
+    items_of_metrics,
+)
 from exactk._inputs.model.lists import Lists
 from exactk._inputs.model.rows import TruthColumns, count_users
 from exactk._inputs.paths import opened

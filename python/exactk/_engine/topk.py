@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 
-from exactk._engine.error_locations import name_rows_and_keys
 from exactk._engine.inspection import find_candidate_use, find_exclusion_use
 from exactk._engine.warnings import describe_candidate_use, describe_exclusion_use
 from exactk._inputs.alignment import AlignedInputs, align_scores, check_keys_beside_scores, without_truth
@@ -18,6 +17,7 @@ from exactk._inputs.beside_scores import check_matrix, shapes_of_scores
 from exactk._inputs.candidate_lists import merge_restrictions, restrict_lists
 from exactk._inputs.column_use import check_columns_are_read
 from exactk._inputs.conversions import exclusions_input, scored_input
+from exactk._inputs.error_locations import name_rows_and_keys
 from exactk._inputs.long_format import Encoding
 from exactk._inputs.model.lists import Exclusions, Lists, Rankings
 from exactk._inputs.model.rows import Rows

@@ -13,12 +13,6 @@ from exactk._engine.chunks import Part, PartSums
 from exactk._engine.evaluation import evaluate_chunk
 from exactk._engine.findings import Findings
 from exactk._engine.inspection import ItemsApart, find_in_system
-from exactk._engine.metric_inputs import (
-    check_base_is_not_read,
-    check_collection_values,
-    check_item_groups,
-    check_truth_is_not_read,
-)
 from exactk._engine.outcomes import evaluate_plainly
 from exactk._engine.problem import KeyedTruth
 from exactk._engine.request import Request
@@ -28,6 +22,12 @@ from exactk._engine.warnings import Evaluated, warn_of
 from exactk._inputs.alignment import without_truth
 from exactk._inputs.keys.vocabulary import KIND_HINT, Snapshot, Vocabulary, vocabulary_of_labels
 from exactk._inputs.long_format import Encoding
+from exactk._inputs.metric_inputs import (
+    check_base_is_not_read,
+    check_collection_values,
+    check_item_groups,
+    check_truth_is_not_read,
+)
 from exactk._inputs.paths import open_path
 from exactk._inputs.registry import BLOCKS, as_candidate_items, classify
 from exactk._inputs.values_by_user import Groups, Weights

@@ -9,14 +9,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from exactk._compare import check_test
 from exactk._engine.chunks import Part
 from exactk._engine.core import core_engine
-from exactk._engine.metric_inputs import check_base_is_not_read
-from exactk._engine.paired_problem import core_paired_engine
-from exactk._engine.pairs import Pairing
+from exactk._engine.pairs import Pairing, core_paired_engine
 from exactk._engine.request import align_systems, request_of_arguments
 from exactk._engine.systems import ONE_SYSTEM, SEVERAL_SYSTEMS, in_system
 from exactk._engine.warnings import Evaluated, warn_of
 from exactk._inputs.items import Items
 from exactk._inputs.keys.column_roles import Columns, user_columns
+from exactk._inputs.metric_inputs import check_base_is_not_read
 from exactk._inputs.registry import classify
 from exactk._plan.conventions import as_convention, with_complete_hint
 from exactk._plan.metric_strings import plan, warn_of_unused_fields

@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING
 from exactk._agreement import DEFAULT_AGREEMENT_METRICS, ListEngine, agreement as core_agreement, evaluate_agreement
 from exactk._compare import Engines, compare as core_compare, compare_systems
 from exactk._engine.fold import evaluate_with_engine
-from exactk._engine.options import AgreementOptions, CompareOptions, JudgeOptions, TopKOptions
 from exactk._engine.systems import ONE_SYSTEM
 from exactk._engine.topk import rank_top_k
 from exactk._evaluate import evaluate as core_evaluate, with_defaults
 from exactk._judge import judge as core_judge, prepare_judging
+from exactk._options import AgreementOptions, CompareOptions, JudgeOptions, TopKOptions
 from exactk._plan.metric_strings import DEFAULT_METRICS
 from exactk._topk import topk as core_topk
 from exactk.reference.engine import reference_engine
@@ -28,9 +28,9 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Unpack
 
-    from exactk._engine.options import Options
     from exactk._inputs.model.top_k import TopK
     from exactk._inputs.types import Blocks, ExclusionsLike, PredictionsLike, ScoresLike, TruthLike
+    from exactk._options import Options
     from exactk._plan.metric_strings import MetricsLike
     from exactk._report.comparison import Comparison
     from exactk._report.judged_lists import JudgedLists

@@ -7,15 +7,16 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from exactk._engine.base_predictions import most_items
 from exactk._engine.topk import TopKProblem
 from exactk._inputs.base_messages import ARGUMENT, naming_base
+from exactk._inputs.base_predictions import most_items
 from exactk._inputs.model.lists import Rankings
 from exactk._runtime.errors import input_error
 from exactk.reference.ranking import check_repeats, reference_ranker, scored_row
 
 if TYPE_CHECKING:
-    from exactk._engine.problem import BaseLists, Problem
+    from exactk._engine.problem import Problem
+    from exactk._inputs.base_predictions import BaseLists
     from exactk.reference.rules import Rules
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from exactk._engine.paired_problem import PairedEngine
+from exactk._engine.pairs import PairedEngine
 from exactk._inference.moments import Moments
 from exactk._report.paired_sums import PairedSums
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from exactk._engine.paired_problem import PairedProblem, PairedValue
+    from exactk._engine.pairs import PairedProblem, PairedValue
 
 _SCALE = 2200  # a product of two doubles is a multiple of 2^-2148
 _DIGITS = Context(prec=50)

@@ -1,4 +1,7 @@
-"""The options of a call: for type checkers, by which functions take which, and as `help` shows them. Their defaults are in the signature of `exactk.evaluate`."""
+"""The options of public functions: which function takes which, for type checkers, and as `help` shows them.
+
+Their defaults are in the signature of `exactk.evaluate`.
+"""
 
 from __future__ import annotations
 

@@ -7,20 +7,22 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from exactk._engine.error_locations import name_rows_and_keys
-from exactk._engine.problem import BaseLists
 from exactk._inputs.alignment import in_shared_vocabularies, rows_of_users
 from exactk._inputs.base_messages import ARGUMENT, naming_base
 from exactk._inputs.candidate_lists import merge_restrictions, restrict_lists
 from exactk._inputs.conversions import predictions_of
+from exactk._inputs.error_locations import name_rows_and_keys
 from exactk._inputs.model.lists import Rankings
 from exactk._inputs.model.rows import Rows, reindex, remove_padding
 from exactk._inputs.model.scores import SparseScores, predictions_from_rows
 from exactk._inputs.readings import warn_of_tuples
 from exactk._inputs.registry import BLOCKS, ClassifiedValue, classify
 from exactk._runtime.errors import type_error, warn
+from exactk._runtime.records import NamedTuple
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from numpy.typing import NDArray
 
     from exactk._inputs.alignment import AlignedInputs
@@ -28,8 +30,18 @@ if TYPE_CHECKING:
     from exactk._inputs.keys.column_roles import ColumnNames
     from exactk._inputs.long_format import Encoding
     from exactk._inputs.model.candidate_items import CandidateItems
+    from exactk._inputs.model.lists import Exclusions
     from exactk._inputs.model.scores import Predictions, Scored
     from exactk._plan.values import Plan
+
+
+class BaseLists(NamedTuple):
+    """Other predictions of the same users, for metrics that compare the lists with them."""
+
+    predictions: Predictions
+    candidates: CandidateItems | None  # of dense scores and embeddings
+    exclude: Exclusions | None  # likewise of those that are ranked, in their ids; lists have those of the problem
+    to_ids: Callable[[Ids], NDArray[np.int64]]  # from the item ids of scores to those of the problem, which lists have
 
 
 def classified_base(base: object, values: Plan) -> ClassifiedValue:
