@@ -27,7 +27,7 @@ import junk
 from core_results import plain_result
 from core_rules import CHOICES, core_rules
 from exactk import _core
-from exactk._engine.topk import TopKProblem
+from exactk._engine.problem import TopKProblem
 from exactk._inputs.model.candidate_items import CandidateItems
 from exactk._inputs.model.rows import Rows
 from exactk._inputs.model.scores import SIMILARITIES

@@ -14,8 +14,8 @@ from exactk._engine.core import core_engine, core_ranker
 from exactk._engine.evaluation import evaluate_all
 from exactk._engine.findings import Findings, has_no_hit
 from exactk._engine.inspection import find_in_keys, find_in_pairs
+from exactk._engine.problem import TopKProblem
 from exactk._engine.request import Request
-from exactk._engine.topk import TopKProblem
 from exactk._engine.warnings import Evaluated, describe_disjoint_keys, describe_values_without_weight, warn_of
 from exactk._evaluate import takes_options, with_defaults
 from exactk._inputs.alignment import Alignment, align_scores, in_shared_vocabularies, without_truth
@@ -48,8 +48,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from exactk._engine.problem import Engine
-    from exactk._engine.topk import Ranker
+    from exactk._engine.problem import Engine, Ranker
     from exactk._inputs.alignment import AlignedInputs
     from exactk._inputs.keys.column_roles import ColumnNames
     from exactk._inputs.model.scores import Predictions

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from exactk._engine.topk import BestIndices, TopKProblem
+    from exactk._engine.problem import BestIndices, TopKProblem
     from exactk._inputs.base_predictions import BaseLists
     from exactk._inputs.keys.vocabulary import Snapshot
     from exactk._inputs.model.candidate_items import CandidateItems

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from exactk._inputs.model.candidate_items import CandidateItems
     from exactk._inputs.model.item_table import CanonicalItems, UserHistories
     from exactk._inputs.model.lists import Exclusions
-    from exactk._inputs.model.scores import Predictions
+    from exactk._inputs.model.scores import Predictions, Scored
     from exactk._inputs.truth import Truth
     from exactk._inputs.values_by_user import RowValues
     from exactk._plan.conventions import Convention
@@ -207,6 +207,25 @@ class Engine(NamedTuple):
     judge_lists: Callable[
         [Problem, range], JudgedCells
     ]  # of these users, by the rules and the cutoff of the only value
+
+
+class TopKProblem(NamedTuple):
+    """A ranking problem on canonical scores, for the core and for the reference."""
+
+    scores: Scored
+    k: int
+    exclude: Exclusions | None
+    candidates: CandidateItems | None  # of dense scores and embeddings; sparse scores hold only candidates
+    ties: str
+    nan: str
+    num_threads: int
+    report_progress: Callable[[int], object] | None = None  # to be called often, with the number of users done
+
+
+BestIndices: TypeAlias = (
+    "tuple[NDArray[np.int64], NDArray[np.float64] | None]"  # of columns or stored scores; of embeddings also the scores
+)
+Ranker: TypeAlias = "Callable[[TopKProblem], BestIndices]"
 
 
 _T = TypeVar("_T")

@@ -13,12 +13,11 @@ from exactk._agreement import DEFAULT_AGREEMENT_METRICS, ListEngine, agreement a
 from exactk._compare import Engines, compare as core_compare, compare_systems
 from exactk._engine.fold import evaluate_with_engine
 from exactk._engine.systems import ONE_SYSTEM
-from exactk._engine.topk import rank_top_k
 from exactk._evaluate import evaluate as core_evaluate, with_defaults
 from exactk._judge import judge as core_judge, prepare_judging
 from exactk._options import AgreementOptions, CompareOptions, JudgeOptions, TopKOptions
 from exactk._plan.metric_strings import DEFAULT_METRICS
-from exactk._topk import topk as core_topk
+from exactk._topk import rank_top_k, topk as core_topk
 from exactk.reference.engine import reference_engine
 from exactk.reference.list_metrics import METRICS as metrics  # noqa: N811 - the registry, public as a name
 from exactk.reference.paired import reference_paired_engine
