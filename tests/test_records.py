@@ -89,13 +89,13 @@ def test_fields_are_given_by_position_or_name_and_have_defaults() -> None:
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (Point, "without x"),
-        (lambda: Point(1, 2, "", 4), "4 by position"),  # type: ignore[call-arg]
-        (lambda: Point(1, z=4), "unexpected z"),  # type: ignore[call-arg]
-        (lambda: Point(1, x=4), "unexpected x"),  # type: ignore[misc]
-        (lambda: Labelled(1), "1 by position"),
-        (lambda: Labelled(1, 2, "", 3), "size; found 4 by position"),  # type: ignore[call-arg]
-        (Labelled, "without x"),
+        (Point, "missing required arguments: 'x'"),
+        (lambda: Point(1, 2, "", 4), "takes 3 positional arguments but 4 were given"),  # type: ignore[call-arg]
+        (lambda: Point(1, z=4), "unexpected keyword argument 'z'"),  # type: ignore[call-arg]
+        (lambda: Point(1, x=4), "multiple values for argument 'x'"),  # type: ignore[misc]
+        (lambda: Labelled(1), "takes 0 positional arguments but 1 were given"),
+        (lambda: Labelled(1, 2, "", 3), "takes 0 positional arguments but 4 were given"),  # type: ignore[call-arg]
+        (Labelled, "missing required arguments: 'x'"),
     ],
 )
 def test_wrong_fields_are_told(call: Any, message: str) -> None:

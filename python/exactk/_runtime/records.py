@@ -96,14 +96,20 @@ class Record:
         self.__post_init__()
 
     def _wrong_fields(self, values: tuple[Any, ...], named: Mapping[str, Any]) -> TypeError:
-        """Return the error for fields that are given twice, missing or unknown."""
-        names = self._field_names
-        positional = names[: len(values)]
-        wrong = [name for name in named if name in positional or name not in names]
-        missing = self._required.difference(positional, named)
-        found = f"unexpected {', '.join(wrong)}" if wrong else f"{len(values)} by position"
-        lacking = f", without {', '.join(sorted(missing))}" if missing else ""
-        return TypeError(f"{type(self).__name__} has the fields {', '.join(names)}; found {found}{lacking}")
+        """Return the error for fields that are given twice, missing or unknown, as Python words it for functions."""
+        from exactk._runtime.names import did_you_mean
+
+        call, positional = f"{type(self).__name__}()", self._field_names[: self._most_positional][: len(values)]
+        missing = sorted(self._required.difference(positional, named))
+        for name in named:
+            if name not in self._all:
+                hint = did_you_mean(name, self._all)
+                return TypeError(f"{call} got an unexpected keyword argument {name!r}{hint and '; '}{hint}")
+            if name in positional:
+                return TypeError(f"{call} got multiple values for argument {name!r}")
+        if len(values) > self._most_positional:
+            return TypeError(f"{call} takes {self._most_positional} positional arguments but {len(values)} were given")
+        return TypeError(f"{call} missing required arguments: {', '.join(map(repr, missing))}")
 
     def __post_init__(self) -> None:
         """Check the fields."""
