@@ -13,6 +13,7 @@ import pytest
 from hypothesis import HealthCheck, assume, given, settings, strategies as st
 
 import exactk
+import warned
 from exactk._engine import update_digits
 from exactk._engine.update_digits import _NUM_COUNTS, UpdateLayout, check_fixed_size
 from exactk._engine.updates import Update
@@ -176,6 +177,25 @@ def test_counts_of_the_items_of_a_catalogue(keys: list[Any], data: st.DataObject
     damaged = vectors.counts.copy()
     damaged[data.draw(st.integers(0, len(damaged) - 1))] = data.draw(st.sampled_from([-1, 99, 2**62 + 1]))
     _refused_or_the_same(layout, vectors, vectors._replace(counts=damaged))
+
+
+def test_a_catalogue_of_other_ids_is_told_of() -> None:
+    layout = UpdateLayout(
+        exactk.Evaluator(
+            "novelty@40", items=exactk.Items(train=[range(40)]), convention={"foreign_items": "count"}
+        )._request
+    )
+    vectors, of_lists = layout.empty, [[*range(100, 140)]]
+    for _ in range(2):
+        vectors = vectors.plus(layout.update(vectors, Update([[1]], of_lists)))
+    texts = warned.warnings_of(lambda: layout.report(vectors))
+    assert [text.partition(":")[0] for text in texts if "catalogue" in text] == [
+        "no item of the catalogue is in the predictions"
+    ]
+    with_one = vectors.plus(layout.update(vectors, Update([[1]], [[1]])))
+    assert not [
+        text for text in warned.warnings_of(lambda: layout.report(with_one)) if "no item of the catalogue" in text
+    ]
 
 
 REFUSED: dict[str, tuple[exactk.Items, str]] = {

@@ -242,7 +242,8 @@ def _item_use(request: Request, problem: Problem, inputs: AlignedInputs, counts:
         return use._replace(has_catalogue_item=True)
     fewest = FEWEST_UNKEYED_ITEMS if inputs.item_vocabulary is None else 1
     is_shown = counts.foreign_recommended >= fewest
-    return use._replace(examples=(items.keys.text(0), first_predicted(inputs))) if is_shown else use
+    examples = items.keys.text(0), first_predicted(inputs)
+    return use._replace(differs=True, examples=examples) if is_shown else use
 
 
 def _rows_with_features(request: Request) -> NDArray[np.bool_] | None:

@@ -94,6 +94,7 @@ class ItemUse(NamedTuple):
     without_items: int = 0
     need_features: bool = False
     has_catalogue_item: bool = False  # any list
+    differs: bool = False  # lists have none in a chunk, most likely because ids differ
     examples: Examples = NO_EXAMPLES  # of the catalogue, and of lists without any of its items
     user_examples: Examples = NO_EXAMPLES  # a user of train, and one of the call, where none is in both
 
@@ -217,7 +218,7 @@ ADDING: Mapping[type, tuple[Adding, ...]] = MappingProxyType(
         CandidateUse: (or_, or_, _either),
         ExclusionUse: (or_, or_, or_, or_, _either, _either),
         BaseUse: (add, add, add, or_, _either, _either),
-        ItemUse: (add, add, or_, or_, _either, _either),
+        ItemUse: (add, add, or_, or_, or_, _either, _either),
         Ratings: (_either_text, min, max),
         Coverage: (add, add, _plus_each, _plus_each),
         SystemFindings: (

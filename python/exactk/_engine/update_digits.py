@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import json
 from hashlib import blake2b
+from itertools import chain
 from operator import add, or_
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from exactk._engine.chunks import Part
-from exactk._engine.findings import ADDING, Findings, SystemFindings, plus
+from exactk._engine.findings import ADDING, Findings, ItemUse, SystemFindings, plus
 from exactk._engine.updates import Update, UpdateSums, sums_of_updates
 from exactk._engine.warnings import Evaluated, warn_of
 from exactk._plan.values import plan_item_tallies
@@ -66,8 +67,8 @@ def _record_of(default: Any, added: Iterator[int], largest: Iterator[int]) -> An
     return type(default)(*[read[adding](value) if adding in read else value for adding, value in fields])
 
 
-_NOTHING_FOUND = SystemFindings()
-_OF_NOBODY = (*_added_numbers(_NOTHING_FOUND),), (*_largest_numbers(_NOTHING_FOUND),)
+_KEPT = SystemFindings(), ItemUse()
+_OF_NOBODY = [*chain.from_iterable(map(_added_numbers, _KEPT))], [*chain.from_iterable(map(_largest_numbers, _KEPT))]
 _NUM_COUNTS, _NUM_LARGEST = 1 + len(_OF_NOBODY[0]), len(_OF_NOBODY[1])  # one count is of updates with a truth
 
 
@@ -139,9 +140,12 @@ class UpdateLayout:
             raise StateMismatchError(f"truth: expected a truth in all updates or in none, found {found}", "truth")
         largest = vectors.largest[len(self._plan) :].tolist()
         state = self._states.state(Vectors(vectors.digits, vectors.counts[:size], vectors.largest[-3:]))
-        found = _record_of(_NOTHING_FOUND, iter(of_warnings), iter(largest[:_NUM_LARGEST]))
+        added, most = iter(of_warnings), iter(largest[:_NUM_LARGEST])
+        found, train = (_record_of(one, added, most) for one in _KEPT)
         report, within = Report(state), " of the same update"
-        warn_of(Evaluated(Part({"": report}, Findings({"": found})), self._request.convention, within=within))
+        warn_of(
+            Evaluated(Part({"": report}, Findings({"": found}, train=train)), self._request.convention, within=within)
+        )
         return report
 
     def _optional(self, vectors: Vectors) -> dict[str, bool] | None:
@@ -152,13 +156,15 @@ class UpdateLayout:
         return {"truth": bool(vectors.counts[-_NUM_COUNTS] > 0), "weights": with_weights > 0, "groups": False}
 
     def _vectors(self, sums: UpdateSums) -> Vectors:
-        of_state, found, optional = self._states.vectors(sums.state), sums.sums.findings.systems[""], sums.optional
+        of_state, findings, optional = self._states.vectors(sums.state), sums.sums.findings, sums.optional
         assert optional is not None  # noqa: S101 - of an update
-        counts = [int(optional["truth"]), *_added_numbers(found)]
+        kept = findings.systems[""], findings.train
+        counts = [int(optional["truth"]), *chain.from_iterable(map(_added_numbers, kept))]
+        largest = [*chain.from_iterable(map(_largest_numbers, kept))]
         return Vectors(
             of_state.digits,
             np.concatenate([of_state.counts, np.array(counts, np.int64)]),
-            np.concatenate([self._plan, np.array([*_largest_numbers(found)], np.int64), of_state.largest]),
+            np.concatenate([self._plan, np.array(largest, np.int64), of_state.largest]),
         )
 
     def _check(self, vectors: Vectors) -> None:

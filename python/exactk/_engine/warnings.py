@@ -183,7 +183,7 @@ def _describe_ratings(evaluated: Evaluated) -> Text:
 
 def _describe_catalogue(evaluated: Evaluated) -> str:
     use = evaluated.part.findings.train
-    is_warned_of = any(use.examples) and not use.has_catalogue_item
+    is_warned_of = use.differs and not use.has_catalogue_item
     return _describe_disjoint("item", "the catalogue", "the predictions", use.examples) if is_warned_of else ""
 
 
