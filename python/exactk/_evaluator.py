@@ -48,6 +48,11 @@ class Evaluator:
     InputError, InputTypeError
         If an argument is invalid, as in `exactk.evaluate`.
 
+    Warns
+    -----
+    EvaluationWarning
+        If an option has no effect on the metrics.
+
     See Also
     --------
     evaluate : All users at once, or an iterator of blocks.
