@@ -97,14 +97,11 @@ class Record:
 
     def _wrong_fields(self, values: tuple[Any, ...], named: Mapping[str, Any]) -> TypeError:
         """Return the error for fields that are given twice, missing or unknown, as Python words it for functions."""
-        from exactk._runtime.names import did_you_mean
-
         call, positional = f"{type(self).__name__}()", self._field_names[: self._most_positional][: len(values)]
         missing = sorted(self._required.difference(positional, named))
         for name in named:
             if name not in self._all:
-                hint = did_you_mean(name, self._all)
-                return TypeError(f"{call} got an unexpected keyword argument {name!r}{hint and '; '}{hint}")
+                return TypeError(f"{call} got an unexpected keyword argument {name!r}")
             if name in positional:
                 return TypeError(f"{call} got multiple values for argument {name!r}")
         if len(values) > self._most_positional:
