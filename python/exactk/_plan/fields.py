@@ -74,7 +74,16 @@ class Field(Record):
     requires: Requirement | None = None
 
 
-def _choice_field(name: str, summary: str, scope: Scope, choices: tuple[str, ...], standard: str) -> Field:
+_REQUIREMENTS = {
+    "history_distance": Requirement("serendipity_of", ("features",)),
+    "gain_table": Requirement("gain", ("table",)),
+    "missing_list": Requirement("users", ("truth", "union")),  # others leave out the users without a list
+}
+
+
+def _choice_field(
+    name: str, summary: str, scope: Scope, choices: tuple[str, ...], standard: str, requires: Requirement | None = None
+) -> Field:
     one_of_them = f"one of {', '.join(map(repr, choices))}"
     expected = f"{name} to be {one_of_them}"
     by_folded_name = {fold(choice): choice for choice in choices}
@@ -88,7 +97,9 @@ def _choice_field(name: str, summary: str, scope: Scope, choices: tuple[str, ...
         return choice
 
     annotation = f"Literal[{', '.join(map(repr, choices))}]"
-    return Field(name, summary, scope, one_of_them, annotation, standard, check, lambda text, _: text, choices)
+    return Field(
+        name, summary, scope, one_of_them, annotation, standard, check, lambda text, _: text, choices, requires
+    )
 
 
 def _number(value: object, argument: str, expected: str, bounds: tuple[float, float]) -> float:
@@ -141,7 +152,8 @@ def _number_field(core: _core.ConventionField, scope: Scope, bounds: tuple[float
 
     literals = sorted((f"Literal[{name!r}]" if name else "None" for name in core.names), key="None".__eq__)
     annotation = " | ".join(["float", *literals])
-    return Field(core.name, core.summary, scope, core.expected, annotation, core.standard, check, parse)
+    requires = _REQUIREMENTS.get(core.name)
+    return Field(core.name, core.summary, scope, core.expected, annotation, core.standard, check, parse, (), requires)
 
 
 def _numbers_field(core: _core.ConventionField, scope: Scope, bounds: tuple[float, float]) -> Field:
@@ -160,13 +172,17 @@ def _numbers_field(core: _core.ConventionField, scope: Scope, bounds: tuple[floa
         return [number_of_text(number.strip(), argument) for number in text[1:-1].split(",")]
 
     standard = check(core.standard, core.name)
-    return Field(core.name, core.summary, scope, core.expected, "tuple[float, ...]", standard, check, parse)
+    requires = _REQUIREMENTS.get(core.name)
+    return Field(
+        core.name, core.summary, scope, core.expected, "tuple[float, ...]", standard, check, parse, (), requires
+    )
 
 
 def _core_field(core: _core.ConventionField) -> Field:
     scope: Scope = "judging" if core.is_judging else "scoring"
     if core.bounds is None:
-        return _choice_field(core.name, core.summary, scope, core.choices, str(core.standard))
+        requires = _REQUIREMENTS.get(core.name)
+        return _choice_field(core.name, core.summary, scope, core.choices, str(core.standard), requires)
     return (_number_field if core.kind == "number" else _numbers_field)(core, scope, core.bounds)
 
 
@@ -194,15 +210,7 @@ def _parse_decimals(text: str, argument: str) -> int | None:
     return int(text)
 
 
-_REQUIREMENTS = {
-    "history_distance": Requirement("serendipity_of", ("features",)),
-    "gain_table": Requirement("gain", ("table",)),
-    "missing_list": Requirement("users", ("truth", "union")),  # others leave out the users without a list
-}
-
-CORE_FIELDS: Mapping[str, Field] = MappingProxyType(
-    {f.name: _core_field(f)._replace(requires=_REQUIREMENTS.get(f.name)) for f in _core.convention_fields()}
-)
+CORE_FIELDS: Mapping[str, Field] = MappingProxyType({f.name: _core_field(f) for f in _core.convention_fields()})
 """The fields that the core reads, by name."""
 
 _PYTHON_FIELDS = (
