@@ -263,7 +263,8 @@ def test_an_update_that_fails_adds_nothing(case: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "step", ["updates.evaluate_chunk", "evaluation.evaluate_all", "evaluation._pairs_of", "evaluation._find_in_system"]
+    "step",
+    ["updates.evaluate_chunk", "evaluation.evaluate_system", "evaluation._pairs_of", "evaluation._find_in_system"],
 )
 def test_an_interrupted_update_adds_nothing(step: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """As by Ctrl-C in a notebook, before the block is added to the sums or after."""

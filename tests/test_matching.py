@@ -14,7 +14,7 @@ import pandas as pd
 import pytest
 
 import exactk
-from exactk._engine.evaluation import evaluate_all
+from exactk._engine.evaluation import evaluate_system
 from exactk._report.convention_matches import PublishedNumber
 
 if TYPE_CHECKING:
@@ -189,13 +189,13 @@ def test_inputs_are_prepared_once_and_evaluated_once_for_each_preset(monkeypatch
 
     def counted(request: Any, inputs: Any) -> Any:
         evaluated.append((request.convention.name, id(inputs)))
-        return evaluate_all(request, inputs)
+        return evaluate_system(request, inputs)
 
     def frames() -> list[pd.DataFrame]:
         reads.append(1)
         return [pd.DataFrame({"user": [1, 1], "item": [4, 7], "score": [0.5, 0.25]})]
 
-    monkeypatch.setattr("exactk._matching.evaluate_all", counted)
+    monkeypatch.setattr("exactk._matching.evaluate_system", counted)
     result = exactk.matching_conventions({1: [7]}, exactk.Batches(frames), {"mrr": 0.5})
     assert reads == [1]
     assert [name for name, _ in evaluated] == list(exactk.conventions)

@@ -147,6 +147,23 @@ def test_f44_disjoint_keys_are_told_of_whatever_holds_them(case: str, kind: Call
 
 
 @pytest.mark.parametrize("kind", [int, str])
+@pytest.mark.parametrize("field", ["empty_truth", "empty_list", "missing_list"])
+def test_a_user_who_counts_as_1_is_no_hit(field: str, kind: Callable[[int], Any]) -> None:
+    judged, listed = (1, 2) if field == "missing_list" else (1, 1)
+    relevant = [] if field == "empty_truth" else [kind(4)]
+    truth = {0: [kind(3)], judged: relevant}
+    lists = {0: [kind(50)], listed: [] if field == "empty_list" else [kind(51)]}
+    blocks = [({user: items}, {user: lists[user]} if user in lists else {}) for user, items in truth.items()]
+    options: dict[str, Any] = {"convention": {field: "one"}}
+    with pytest.warns(exactk.EvaluationWarning):
+        assert exactk.evaluate(truth, lists, "recall", **options)["recall"] == 0.5  # one of both users counts as 1
+    expected = [DISJOINT["other items"]]
+    assert warnings_of(truth, lists, **options) == expected
+    assert warnings_of(truth, lists, per_user=True, **options) == expected
+    assert warnings_of(None, iter(blocks), **options) == expected
+
+
+@pytest.mark.parametrize("kind", [int, str])
 @pytest.mark.parametrize("case", DISJOINT)
 def test_examples_of_both_sides_are_told_whatever_holds_them(case: str, kind: Callable[[int], Any]) -> None:
     truth = {user: list(map(kind, items)) for user, items in TRUTH.items()}

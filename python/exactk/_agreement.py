@@ -11,7 +11,7 @@ import numpy as np
 
 from exactk._engine.chunks import Part
 from exactk._engine.core import core_engine, core_ranker
-from exactk._engine.evaluation import evaluate_all
+from exactk._engine.evaluation import evaluate_system
 from exactk._engine.findings import Findings, has_no_hit
 from exactk._engine.inspection import find_in_keys, find_in_pairs
 from exactk._engine.problem import TopKProblem
@@ -224,7 +224,7 @@ def evaluate_agreement(
         alignment = Alignment(truth, [rows["other"]], None, encoding)
         inputs = alignment.inputs(rows["other"])
         with tracker.track(alignment.user_count), name_rows_and_keys(inputs):
-            report, _ = evaluate_all(request, inputs)
+            report, _ = evaluate_system(request, inputs)
     warn_of(Evaluated(Part({}, Findings(pairs=pairs)), applied))
     warn_of_agreement(report, values, inputs, {name: _longest(one) for name, one in rows.items()}, gaps)
     return report

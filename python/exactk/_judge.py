@@ -9,7 +9,7 @@ import numpy as np
 
 from exactk._engine.chunks import Chunk, Part
 from exactk._engine.core import core_engine
-from exactk._engine.evaluation import evaluate_all, judged_users
+from exactk._engine.evaluation import evaluate_system, judged_users
 from exactk._engine.inspection import find_in_system
 from exactk._engine.problem import JudgedRows
 from exactk._engine.request import align_systems, request_of_arguments
@@ -194,7 +194,7 @@ def prepare_judging(
     k: object,
     *,
     convention: Any,  # noqa: ANN401 - like the others, as in `exactk.evaluate`
-    **options: Any,  # noqa: ANN401
+    **options: Any,  # noqa: ANN401 - likewise
 ) -> Judging:
     """Convert and align the inputs, and warn of what an evaluation would warn of."""
     convention = as_convention(convention)
@@ -225,7 +225,7 @@ def _value_of_lists(k: int, convention: Convention) -> Value:
 def _warn_of_inputs(request: Request, inputs: AlignedInputs, aligned: Chunk) -> None:
     """Warn of what the hits tell about the inputs, as for any metric; of no users, they say nothing."""
     request = request._replace(progress=Progress(progress=False))
-    report, _ = evaluate_all(request, inputs)
+    report, _ = evaluate_system(request, inputs)
     findings = aligned.of_truth._replace(
         systems={"": find_in_system(inputs, report, aligned.exclude, request.candidates)}
     )

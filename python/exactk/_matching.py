@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from exactk._engine.chunks import Part
 from exactk._engine.core import core_engine
-from exactk._engine.evaluation import evaluate_all
+from exactk._engine.evaluation import evaluate_system
 from exactk._engine.findings import has_no_hit
 from exactk._engine.inspection import find_in_keys
 from exactk._engine.request import align_systems, request_of_arguments
@@ -159,7 +159,7 @@ def _evaluate_conventions(
         for name, convention in conventions.items():
             try:
                 values = plan(metrics, convention)
-                outcomes[name], _ = evaluate_all(request._replace(values=values, convention=convention), inputs)
+                outcomes[name], _ = evaluate_system(request._replace(values=values, convention=convention), inputs)
             except (InputError, InputTypeError) as error:
                 outcomes[name] = with_complete_hint(error, convention, values)
                 request.progress.add_finished(users)

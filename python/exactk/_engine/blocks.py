@@ -9,7 +9,7 @@ from exactk._engine.chunks import Chunk, PartSums
 from exactk._engine.evaluation import evaluate_chunk
 from exactk._engine.findings import Findings
 from exactk._engine.inspection import find_ratings
-from exactk._engine.request import convert_systems
+from exactk._engine.request import convert_systems, find_in_truth
 from exactk._engine.systems import ONE_SYSTEM, in_context, in_system, open_systems
 from exactk._inputs.alignment import Alignment
 from exactk._inputs.base_predictions import base_of_block
@@ -121,7 +121,7 @@ def chunk_of_block(
         _check_names(systems, sums.systems)
         of_truth = Findings(ratings=find_ratings(truth, request.values))
     else:
-        of_truth = request.find_in_truth(truth, request.truth, request.systems.values())
+        of_truth = find_in_truth(request)
     given: Any = exclude if exclude is not None else request.exclude
     if isinstance(classified.value, Lists):  # converted, they are without the users whom no other input has
         given = classified.value

@@ -145,15 +145,13 @@ class PartSums:
         for name, sums in self._states.items():
             with in_system(name):
                 sums.add(part.reports[name].state)
-        findings, items = before.findings + part.findings, before.items_apart
-        apart = {name for name, one in items.items() if one is not None and part.items_apart[name] is not None}
-        if apart:
-            items = {name: _plus_items(one, part.items_apart[name]) for name, one in items.items()}
-            shared = {name: findings.systems[name] for name in apart if items[name] is None}
-            shared = {name: found._replace(shares_item=True) for name, found in shared.items()}
-            findings = findings._replace(systems={**findings.systems, **shared})
-        elif any(one is not None for one in items.values()):
-            items = dict.fromkeys(items)
+        findings, items = before.findings + part.findings, {}
+        for name, one in before.items_apart.items():
+            other = part.items_apart[name]
+            items[name] = None if one is None or other is None else one.plus(other)
+            if one is not None and other is not None and items[name] is None:  # one part's truth, the other's lists
+                shared = findings.systems[name]._replace(shares_item=True)
+                findings = findings._replace(systems={**findings.systems, name: shared})
         paired = before.paired if part.paired is None or before.paired is None else before.paired + part.paired
         self._sum = Part(before.reports, findings, before.rows + part.rows, paired, items)
 
@@ -182,7 +180,3 @@ class PartSums:
             tables = {name: of_parts[0].concatenate(of_parts) for name, of_parts in self._tables.items()}
         reports = {name: Report(sums.state(), users, tables.get(name)) for name, sums in self._states.items()}
         return self._sum._replace(reports=reports)
-
-
-def _plus_items(one: ItemsApart | None, other: ItemsApart | None) -> ItemsApart | None:
-    return None if one is None or other is None else one.plus(other)

@@ -48,8 +48,8 @@ if TYPE_CHECKING:
     from exactk._report.counts import Counts
 
 
-def evaluate_all(request: Request, inputs: AlignedInputs, truth_digest: int | None = None) -> tuple[Report, ItemUse]:
-    """Evaluate all users at once, and see whom train has. The digest of the truth is computed unless it is given."""
+def evaluate_system(request: Request, inputs: AlignedInputs, truth_digest: int | None = None) -> tuple[Report, ItemUse]:
+    """Evaluate a system for all users, and see whom train has. The digest of the truth is computed unless it is given."""
     codes, labels = None, None
     if request.groups is not None:
         codes, labels = request.groups.encode_by_row(inputs)
@@ -128,7 +128,7 @@ def evaluate_chunk(request: Request, chunk: Chunk, earlier: Findings = NO_FINDIN
     for name in systems if pairs is None else pairs.order:
         with chunk.naming_system(name):
             inputs = chunk.inputs(name)
-            report, use = evaluate_all(of_users, inputs, truth_digest)
+            report, use = evaluate_system(of_users, inputs, truth_digest)
             if is_comparison:
                 truth_digest, flags[name] = report.state.truth_digest, UserFlags.of(inputs, report)
             if pairs is not None:

@@ -288,7 +288,7 @@ def has_no_hit(report: Report) -> bool:
     for index in values.parts_that_show_hits:  # without the values themselves
         if totals[index].total > 0 and not totals[index].undefined:
             return False
-    return not any(report[value.name] > 0 for value in values if not value.info.positive_without_hits)
+    return not any(report[value.name] > 0 for value in values if value.shows_hits)
 
 
 def has_counts_to_warn_of(report: Report) -> bool:

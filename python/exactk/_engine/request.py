@@ -97,25 +97,16 @@ class Request(NamedTuple):
     restrictions: Mapping[str, ClassifiedValue] = MappingProxyType({})  # exclusions and candidates
     given_base: ClassifiedValue = _NOTHING
 
-    def convert_systems(self, systems: Systems) -> dict[str, Rows | Predictions]:
-        """Return each system's predictions, encoded as the truth is."""
-        converted = {}
-        with each_warning_once():
-            for name, classified in systems.items():
-                with in_system(name):
-                    converted[name] = predictions_input(classified, self.columns, self.encoding)
-        return converted
-
     def convert_exclusions(self, classified: ClassifiedValue) -> Exclusions | Rows | None:
         """Return the exclusions, encoded as the truth is. Convert predictions before: users follow in that order."""
         return exclusions_input(classified, self.columns, self.encoding)
 
-    def convert_base(self, classified: ClassifiedValue) -> Rows | Predictions | None:
+    def convert_base(self) -> Rows | Predictions | None:
         """Return the base predictions, encoded as the truth is. Convert them after all others: only their users count."""
-        if classified.value is None:
+        if self.given_base.value is None:
             return None
         with naming_base():
-            return predictions_input(classified, self.columns, self.encoding)
+            return predictions_input(self.given_base, self.columns, self.encoding)
 
     def exclusions_in_shared_vocabularies(self) -> Rows | None:
         """Return the exclusions of predictions that come in pieces as rows, encoded as the truth is."""
@@ -137,13 +128,6 @@ class Request(NamedTuple):
         if self.items is None or not self.values.reads_history:
             return None
         return self.items.histories
-
-    def find_in_truth(
-        self, truth: Truth | Rows, classified: ClassifiedValue, systems: Iterable[ClassifiedValue]
-    ) -> Findings:
-        """Return what warnings about the truth of the first users need to know."""
-        pairs = find_in_pairs(classified, systems)
-        return Findings(ratings=find_ratings(truth, self.values), columns=self.unused_columns(truth), pairs=pairs)
 
     def unused_columns(self, truth: Truth | Rows) -> TruthColumns:
         """Return the columns of the truth, if it has others that could be grades or say what happened."""
@@ -280,7 +264,7 @@ def comes_in_pieces(systems: Systems) -> bool:
 def align_systems(request: Request) -> Chunk:
     """Convert the predictions and the exclusions, and align them with the truth."""
     truth, systems = convert_systems(request)
-    base = request.convert_base(request.given_base)
+    base = request.convert_base()
     classified = request.restrictions["exclude"]
     exclude = request.convert_exclusions(classified)
     with request.naming_truth():
@@ -293,8 +277,11 @@ def align_systems(request: Request) -> Chunk:
 def convert_systems(request: Request) -> tuple[Truth | Rows, dict[str, Rows | Predictions]]:
     """Return the truth and the predictions, encoded alike; where no metric reads the truth, one without items."""
     truth = checked_truth(request)
-    with Amending(_naming_scores_of_truth, truth):
-        systems = request.convert_systems(request.systems)
+    systems: dict[str, Rows | Predictions] = {}
+    with Amending(_naming_scores_of_truth, truth), each_warning_once():
+        for name, classified in request.systems.items():
+            with in_system(name):
+                systems[name] = predictions_input(classified, request.columns, request.encoding)
     if truth is None:
         _check_alike(systems)
         truth = truth_without_items(systems.values(), request.encoding.users)
@@ -333,7 +320,9 @@ def checked_truth(request: Request) -> Truth | Rows | None:
 
 
 def find_in_truth(request: Request) -> Findings:
-    """Return what warnings about a call's truth need to know."""
-    if request.truth_rows is None:
+    """Return what warnings about the truth of a call, or of its first users, need to know."""
+    truth = request.truth_rows
+    if truth is None:
         return Findings()
-    return request.find_in_truth(request.truth_rows, request.truth, request.systems.values())
+    pairs = find_in_pairs(request.truth, request.systems.values())
+    return Findings(ratings=find_ratings(truth, request.values), columns=request.unused_columns(truth), pairs=pairs)

@@ -97,16 +97,21 @@ def _warn_of_report(values: Plan, problem: Problem, short: _ShortInputs, report:
         and not find_readings(short.inputs, values.strictest_grade).users
     )
     has_hit = not has_no_hit(report)
-    counts = report.state.counts
-    shares_user = counts.missing_lists + counts.missing_truth < counts.users
-    if not (are_plain_lists and has_hit and shares_user):
+    if not (are_plain_lists and has_hit):
         from exactk._engine.warnings import warn_of_plain_call
 
         ranges = partial(tie_range, core_engine, problem)
-        kinds = {"has_hit": has_hit, "are_plain_lists": are_plain_lists, "is_array": short.is_array}
-        if warn_of_plain_call(short.inputs, report, short.matched, ranges, **kinds):
+        if warn_of_plain_call(
+            short.inputs,
+            report,
+            short.matched,
+            ranges,
+            has_hit=has_hit,
+            are_plain_lists=are_plain_lists,
+            is_array=short.is_array,
+        ):
             return
-    if counts.longest_list < values.last_cutoff_of_truth:  # all that plain lists with a hit may have
+    if report.state.counts.longest_list < values.last_cutoff_of_truth:  # all that plain lists with a hit may have
         from exactk._report.system_warnings import warn_of_unreached_cutoffs
 
         warn_of_unreached_cutoffs({"": report.state})

@@ -132,7 +132,9 @@ def within_spelling(spelling: str) -> Iterator[None]:
         raise error.amended(found=f"{error.fault.found} in {quote(spelling)}") from None
 
 
-def _number_field(core: _core.ConventionField, scope: Scope, bounds: tuple[float, float]) -> Field:
+def _number_field(
+    core: _core.ConventionField, scope: Scope, bounds: tuple[float, float], requires: Requirement | None
+) -> Field:
     expected = f"{core.name} to be {core.expected}"
     names = {number: name for name, number in core.names.items()}
     by_lower_name = {str(name).lower(): name for name in core.names}
@@ -152,11 +154,12 @@ def _number_field(core: _core.ConventionField, scope: Scope, bounds: tuple[float
 
     literals = sorted((f"Literal[{name!r}]" if name else "None" for name in core.names), key="None".__eq__)
     annotation = " | ".join(["float", *literals])
-    requires = _REQUIREMENTS.get(core.name)
     return Field(core.name, core.summary, scope, core.expected, annotation, core.standard, check, parse, (), requires)
 
 
-def _numbers_field(core: _core.ConventionField, scope: Scope, bounds: tuple[float, float]) -> Field:
+def _numbers_field(
+    core: _core.ConventionField, scope: Scope, bounds: tuple[float, float], requires: Requirement | None
+) -> Field:
     expected = f"{core.name} to be {core.expected}"
 
     def check(value: object, argument: str) -> tuple[float, ...]:
@@ -172,7 +175,6 @@ def _numbers_field(core: _core.ConventionField, scope: Scope, bounds: tuple[floa
         return [number_of_text(number.strip(), argument) for number in text[1:-1].split(",")]
 
     standard = check(core.standard, core.name)
-    requires = _REQUIREMENTS.get(core.name)
     return Field(
         core.name, core.summary, scope, core.expected, "tuple[float, ...]", standard, check, parse, (), requires
     )
@@ -180,10 +182,10 @@ def _numbers_field(core: _core.ConventionField, scope: Scope, bounds: tuple[floa
 
 def _core_field(core: _core.ConventionField) -> Field:
     scope: Scope = "judging" if core.is_judging else "scoring"
+    requires = _REQUIREMENTS.get(core.name)
     if core.bounds is None:
-        requires = _REQUIREMENTS.get(core.name)
         return _choice_field(core.name, core.summary, scope, core.choices, str(core.standard), requires)
-    return (_number_field if core.kind == "number" else _numbers_field)(core, scope, core.bounds)
+    return (_number_field if core.kind == "number" else _numbers_field)(core, scope, core.bounds, requires)
 
 
 _MAX_DECIMALS = 15  # float64 has at most 15 exact decimals

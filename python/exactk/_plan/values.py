@@ -91,6 +91,11 @@ class Value(Record):
         return not self.info.of_collection and self.rules["average"] == "macro" and self.rules["decimals"] is None
 
     @cached_property
+    def shows_hits(self) -> bool:
+        """Whether the value is above 0 only if there is a hit, and not where a convention counts a user without one as 1."""
+        return not (self.info.positive_without_hits or "one" in map(self.rules.get, _FIELDS_WITH_SET_VALUES))
+
+    @cached_property
     def unused_fields(self) -> tuple[str, ...]:
         """The fields that are not standard and have no effect, given the others."""
         return tuple(
@@ -119,6 +124,7 @@ def reads_items(value: Value) -> bool:
 
 
 _SET_VALUES = {"zero": 0.0, "one": 1.0}  # what a convention gives to users without a value
+_FIELDS_WITH_SET_VALUES = ("empty_truth", "empty_list", "missing_list", "undefined")
 
 
 def range_of(value: Value) -> tuple[float, float]:
@@ -126,9 +132,8 @@ def range_of(value: Value) -> tuple[float, float]:
     rules = value.rules
     if value.custom is None:
         return range_of_metric(metrics[value.metric], rules, value.cutoff)
-    fields = "empty_truth", "empty_list", "missing_list", "undefined"
     low, high = value.custom.range or (-math.inf, math.inf)
-    set_values = [_SET_VALUES[rules[name]] for name in fields if rules[name] in _SET_VALUES]
+    set_values = [_SET_VALUES[rules[name]] for name in _FIELDS_WITH_SET_VALUES if rules[name] in _SET_VALUES]
     return min([low, *set_values]), max([high, *set_values])
 
 
@@ -244,7 +249,7 @@ class Plan(tuple[Value, ...]):  # noqa: SLOT001 - cached properties need a dicti
         return [
             indices[0]
             for value, indices in zip(self, self.part_indices, strict=True)
-            if value.rules["average"] == "macro" and indices and not value.info.positive_without_hits
+            if value.rules["average"] == "macro" and indices and value.shows_hits
         ]
 
     @cached_property

@@ -1,6 +1,7 @@
 """Records and named tuples whose classes cost little, as a first evaluation makes a hundred.
 
 A frozen dataclass compiles its methods when its class is made, in half a millisecond; `typing.NamedTuple` each annotation.
+Modules that a first evaluation does not load may use these.
 """
 
 from __future__ import annotations
@@ -87,7 +88,7 @@ class Record:
 
     def __init__(self, *values: Any, **named: Any) -> None:  # noqa: ANN401 - type checkers know those of each class
         fields = dict(zip(self._field_names, values, strict=False))
-        if named or len(values) != len(self._field_names) or not self._most_positional:
+        if named or not len(values) == len(self._field_names) == self._most_positional:
             fields |= named
             is_each_once = len(fields) == len(values) + len(named) and len(values) <= self._most_positional
             if not (is_each_once and self._required <= fields.keys() <= self._all):
