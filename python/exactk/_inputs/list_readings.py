@@ -63,11 +63,12 @@ def tuples_of_rows(rows: list[Any], fewest_lists: int = FEWEST_LISTS_OF_BOTH) ->
     not, and those in lists if these are many; lists of strings if, besides, no string is first in one and second in
     another.
     """
-    rows = rows.copy()
-    if not rows or not isinstance(rows[0], (tuple, list)) or set(map(type, rows)) != {type(rows[0])}:
+    first = next(iter(rows), None)
+    if not isinstance(first, (tuple, list)) or len(first) not in {2, 3}:  # as most are
         return None
-    width, are_tuples = len(rows[0]), isinstance(rows[0], tuple)  # with names of fields, too
-    if width not in {2, 3} or set(map(len, rows := [*map(tuple, rows)])) != {width}:
+    width, are_tuples = len(first), isinstance(first, tuple)  # with names of fields, too
+    rows = rows.copy()
+    if set(map(type, rows)) != {type(first)} or set(map(len, rows := [*map(tuple, rows)])) != {width}:
         return None
     are_strings = width == 2 and all(isinstance(part, str) for row in rows for part in row)
     strings, integers = Tuples(width, "strings"), Tuples(width, "integers")

@@ -201,6 +201,8 @@ def rows_by_user(users: Sequence[Column], labels: Sequence[str], rows: Rows, arg
     """Return rows, each of which belongs to the user in the same row of the columns, as rows of these users."""
     _check_lengths(argument, *users, range(len(rows.indptr) - 1))
     vocabulary, codes = _encode_users(users, labels, argument, encoding)
+    if len(codes) == len(vocabulary) and (codes == np.arange(len(codes))).all():  # as most often
+        return rows._replace(user_vocabulary=vocabulary.snapshot())
     sources = np.full(len(vocabulary), -1, np.int64)
     sources[codes[::-1]] = np.arange(len(codes))[::-1]  # the first of each
     if (repeated := sources[codes] != np.arange(len(codes))).any():

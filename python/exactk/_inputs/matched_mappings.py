@@ -68,12 +68,14 @@ def match_mappings(truth: object, predictions: object, num_threads: int) -> Matc
         return None  # other keys may be equal that are different users
     users, judged = list(truth), list(truth.values())
     ranked, others = [*map(predictions.get, users)], []
-    if len(predictions) != len(ranked) or any(row is None for row in ranked):
+    ranked_types = set(map(type, ranked))
+    if len(predictions) != len(ranked) or type(None) in ranked_types:
         others = [key for key in list(predictions) if key not in truth]
         ranked.extend(map(predictions.get, others))
+        ranked_types = set(map(type, ranked))
     has_grades, has_scores = _first_is_dict(judged), _first_is_dict(ranked)
-    judged_types, ranked_types = _GRADED if has_grades else _JUDGED, _SCORED if has_scores else _RANKED
-    if not (judged_types.issuperset(map(type, judged)) and ranked_types.issuperset(map(type, ranked))):
+    are_judged = (_GRADED if has_grades else _JUDGED).issuperset(map(type, judged))
+    if not are_judged or not ranked_types <= (_SCORED if has_scores else _RANKED):
         return None
     if _may_be_columns(truth) or _may_be_columns(predictions):
         return None
@@ -101,13 +103,13 @@ def match_mappings(truth: object, predictions: object, num_threads: int) -> Matc
 
 def _may_be_odd(judged: list[Any], ranked: list[Any]) -> bool:
     """Return whether an item of the truth may be a text of none, or of several items that predictions have."""
-    if not all(map(MISSING_TEXTS.isdisjoint, judged)):
+    texts = list(chain.from_iterable(judged))
+    if not MISSING_TEXTS.isdisjoint(texts):
         return True
-    texts = "\0".join(chain.from_iterable(judged))
-    if not any(map(texts.__contains__, SEPARATORS)):
+    if not any(map("\0".join(texts).__contains__, SEPARATORS)):
         return False
     items = set[str]().union(*filter(None, ranked))
-    return any(len(parts := parts_of_text(text)) > 1 and items.issuperset(parts) for text in texts.split("\0"))
+    return any(len(parts := parts_of_text(text)) > 1 and items.issuperset(parts) for text in texts)
 
 
 def _is_plain_dict(value: object) -> TypeGuard[dict[Any, Any]]:

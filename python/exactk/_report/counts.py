@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from itertools import chain
-from typing import TYPE_CHECKING, TypeAlias, TypeVar
+from operator import add
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from exactk._runtime.records import NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-_T = TypeVar("_T")
+    from collections.abc import Sequence
 
 CountName: TypeAlias = tuple[str, str]
 """A kind of count, and its part: a statistic of candidates or a metric, empty where the count is one number."""
@@ -126,25 +125,8 @@ class Counts(NamedTuple):
 
     def merge(self, other: Counts) -> Counts:
         """Return the counts of both sets of users, for the same values."""
-        return Counts(
-            users=self.users + other.users,
-            empty_truth=self.empty_truth + other.empty_truth,
-            empty_predictions=self.empty_predictions + other.empty_predictions,
-            missing_lists=self.missing_lists + other.missing_lists,
-            missing_truth=self.missing_truth + other.missing_truth,
-            duplicates=self.duplicates + other.duplicates,
-            excluded_recommended=self.excluded_recommended + other.excluded_recommended,
-            relevant_excluded=self.relevant_excluded + other.relevant_excluded,
-            relevant_not_rankable=self.relevant_not_rankable + other.relevant_not_rankable,
-            longest_list=max(self.longest_list, other.longest_list),
-            candidates=_merge_optional(self.candidates, other.candidates, CandidateCounts.merge),
-            unknown_actual=_merge_optional(self.unknown_actual, other.unknown_actual, int.__add__),
-            rank_gaps=self.rank_gaps + other.rank_gaps,
-            foreign_recommended=_merge_optional(self.foreign_recommended, other.foreign_recommended, int.__add__),
-            unseen_recommended=_merge_optional(self.unseen_recommended, other.unseen_recommended, int.__add__),
-            ties=_merge_optional(self.ties, other.ties, _merge_ties),
-            undefined=_merge_optional(self.undefined, other.undefined, _add_by_value),
-        )
+        fields = zip(_MERGING, self, other, strict=True)
+        return type(self)._make([a if b is None else b if a is None else merging(a, b) for merging, a, b in fields])
 
     def scalars(self) -> dict[str, int]:
         """Return the scalar counts by name, rare ones only if they apply."""
@@ -190,19 +172,23 @@ class Counts(NamedTuple):
         return result
 
 
-def _merge_optional(one: _T | None, other: _T | None, merge: Callable[[_T, _T], _T]) -> _T | None:
-    """Return the merged counts of both, or those of the one that has them."""
-    if one is None or other is None:
-        return other if one is None else one
-    return merge(one, other)
-
-
 def _merge_ties(one: tuple[TieCounts, ...], other: tuple[TieCounts, ...]) -> tuple[TieCounts, ...]:
     return tuple(map(TieCounts.merge, one, other))
 
 
 def _add_by_value(one: tuple[int, ...], other: tuple[int, ...]) -> tuple[int, ...]:
     return tuple(map(int.__add__, one, other))
+
+
+# How the counts of both sets of users are merged, by field; of the optional ones, those that have any are kept.
+_MERGING: tuple[Callable[[Any, Any], Any], ...] = (
+    *(add,) * 9,  # users to relevant_not_rankable
+    max,
+    CandidateCounts.merge,
+    *(add,) * 4,  # unknown_actual to unseen_recommended
+    _merge_ties,
+    _add_by_value,
+)
 
 
 def _undefined_name(metric: str) -> CountName:

@@ -607,13 +607,10 @@ def check_same_plan(one: State, other: State, argument: str) -> None:
         differences.append(f"weighted {one.weighted} and {other.weighted}")
     if (one.groups is None) != (other.groups is None):
         differences.append("groups in only one of them")
-    differences += [
-        f"other functions named {mine.name}"
-        for mine, others in (
-            (mine, {theirs.name: theirs for theirs in other.custom_metrics}) for mine in one.custom_metrics
-        )
-        if others.get(mine.name, mine) != mine
-    ]
+    functions = {theirs.name: theirs for theirs in other.custom_metrics}
+    for mine in one.custom_metrics:
+        if functions.get(mine.name, mine) != mine:
+            differences.append(f"other functions named {mine.name}")
     if items := describe_difference(one.catalogue, other.catalogue):
         differences.append(items)
     if not differences and _scales(one) != _scales(other):

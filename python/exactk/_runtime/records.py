@@ -87,13 +87,14 @@ class Record:
             cls.__eq__, cls.__hash__ = object.__eq__, object.__hash__  # type: ignore[method-assign]
 
     def __init__(self, *values: Any, **named: Any) -> None:  # noqa: ANN401 - type checkers know those of each class
-        fields = dict(zip(self._field_names, values, strict=False))
-        if named or not len(values) == len(self._field_names) == self._most_positional:
-            fields |= named
+        if not named and len(values) == len(self._field_names) == self._most_positional:
+            vars(self).update(zip(self._field_names, values, strict=True))
+        else:
+            fields = dict(zip(self._field_names, values, strict=False)) | named
             is_each_once = len(fields) == len(values) + len(named) and len(values) <= self._most_positional
             if not (is_each_once and self._required <= fields.keys() <= self._all):
                 raise self._wrong_fields(values, named)
-        vars(self).update(fields)
+            vars(self).update(fields)
         self.__post_init__()
 
     def _wrong_fields(self, values: tuple[Any, ...], named: Mapping[str, Any]) -> TypeError:

@@ -247,8 +247,7 @@ def value_column(columns: Columns, role: str, requested: object, argument: str) 
 
 def name_columns(names: Iterable[object]) -> bool:
     """Return whether these are column names, including a user and an item column."""
-    roles = {usual_role(name) if isinstance(name, str) else None for name in names}
-    return {"user", "item"} <= roles
+    return {"user", "item"} <= set(map(usual_role, [name for name in names if isinstance(name, str)]))
 
 
 def check_distinct(names: Sequence[str], argument: str) -> None:

@@ -45,18 +45,22 @@ class Lists(Record, eq=False, init=False):
         `others` are the arrays that not all lists have.
         """
         core = _core.Lists(rows.items, rows.indptr, rows.lengths, rows.present, self._argument)
+        arrays: dict[str, NDArray[Any] | None] = {}
         for name in ("indptr", "present", "lengths", *others):
             array = getattr(rows, name)
             if array is not None:
                 array = array.view() if rows.is_owned else converted(array, array.dtype)
-                array.flags.writeable = False
-            object.__setattr__(self, name, array)
-        object.__setattr__(self, "items", read_only(rows.items))
-        object.__setattr__(self, "user_vocabulary", rows.user_vocabulary)
-        object.__setattr__(self, "item_vocabulary", rows.item_vocabulary)
-        object.__setattr__(self, "column_count", rows.column_count)
-        object.__setattr__(self, "find_row", rows.find_row)
-        object.__setattr__(self, "core", core)
+                array.setflags(write=False)
+            arrays[name] = array
+        vars(self).update(
+            arrays,
+            items=read_only(rows.items),
+            user_vocabulary=rows.user_vocabulary,
+            item_vocabulary=rows.item_vocabulary,
+            column_count=rows.column_count,
+            find_row=rows.find_row,
+            core=core,
+        )
 
     def __len__(self) -> int:
         """Return the number of users."""
