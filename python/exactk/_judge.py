@@ -211,7 +211,7 @@ def prepare_judging(
         aligned = align_systems(request)
         (name,) = aligned.systems
         inputs = aligned.inputs(name)
-        with explain_repeats(request.truth, request.systems[name]):
+        with explain_repeats(request.given.truth, request.given.systems[name]):
             _warn_of_inputs(request, inputs, aligned)
     return Judging(inputs, judged_users(request, inputs), request.progress, call)
 

@@ -9,17 +9,14 @@ from exactk._engine.chunks import Chunk, PartSums
 from exactk._engine.evaluation import evaluate_chunk
 from exactk._engine.findings import Findings
 from exactk._engine.inspection import find_ratings
-from exactk._engine.request import convert_systems, find_in_truth
-from exactk._engine.systems import ONE_SYSTEM, in_context, in_system, open_systems
+from exactk._engine.request import Given, convert_systems, find_in_truth
+from exactk._engine.systems import ONE_SYSTEM, in_context, in_system
 from exactk._inputs.alignment import Alignment
 from exactk._inputs.base_predictions import base_of_block
-from exactk._inputs.beside_scores import check_block, check_ids, grades_beside_scores, shapes_of_systems
-from exactk._inputs.conversions import truth_input
 from exactk._inputs.long_format import Encoding
 from exactk._inputs.metric_inputs import check_truth_is_not_read
 from exactk._inputs.model.lists import Lists
 from exactk._inputs.model.rows import count_users
-from exactk._inputs.paths import opened
 from exactk._inputs.readings import check_not_truth
 from exactk._inputs.registry import classify
 from exactk._runtime.errors import ExactkError, each_warning_once, input_error, type_error
@@ -29,7 +26,6 @@ if TYPE_CHECKING:
 
     from exactk._engine.chunks import Part
     from exactk._engine.request import Request
-    from exactk._engine.systems import Systems
     from exactk._inputs.model.lists import Exclusions
     from exactk._inputs.model.rows import Rows
     from exactk._inputs.model.scores import Predictions
@@ -78,27 +74,12 @@ def _chunk_of_iterator(request: Request, value: object, sums: PartSums) -> tuple
     truth, predictions, exclude = value if value[2:] else (*value, None)
     classified = classify(predictions, form.argument)
     try:
-        return chunk_of_block(request_of_block(request, truth, form.systems(classified), exclude), sums, of_rows)
+        given = Given(form.systems(classified), classify(truth, "truth"), classify(exclude, "exclude"))
+        others = [*(("predictions", one.value) for one in given.systems.values()), ("exclude", exclude)]
+        check_not_truth(truth, others, request.columns)
+        return chunk_of_block(request.reading(given), sums, of_rows)
     except ExactkError as error:
         raise form.amended(error, classified, request.values, truth="None") from error.__cause__
-
-
-def request_of_block(request: Request, truth: object, systems: Systems, exclude: object) -> Request:
-    """Return the request of a block alone, in the encoding of that of all blocks."""
-    columns = request.columns
-    check_not_truth(truth, [*(("predictions", one.value) for one in systems.values()), ("exclude", exclude)], columns)
-    systems = open_systems(systems, columns)
-    shapes = shapes_of_systems(systems.values())
-    classified_exclude = opened(classify(exclude, "exclude"), "exclude", columns)
-    check_block(shapes, classified_exclude, request.restrictions)
-    classified_truth = grades_beside_scores(opened(classify(truth, "truth"), "truth", columns), shapes)
-    for name, system in systems.items():
-        with in_system(name):
-            check_ids(system, classified_truth)
-    rows = truth_input(classified_truth, columns, request.encoding) if request.has_truth else None
-    return request._replace(
-        truth=classified_truth, truth_rows=rows, systems=systems, restrictions={"exclude": classified_exclude}
-    )
 
 
 def chunk_of_block(
@@ -109,8 +90,7 @@ def chunk_of_block(
     `request_of` gives the request of users by their numbers, which it is returned with; `sums` are of earlier blocks.
     """
     truth, systems = convert_systems(request)
-    classified = request.restrictions["exclude"]
-    exclude = request.convert_exclusions(classified)
+    exclude = request.convert_exclusions(request.given.exclude)
     _check_lengths(truth, systems, exclude)
     if exclude is not None and request.exclude is not None:
         expected = f"None with blocks of {request.form.block.removesuffix(')')}, exclude)"
@@ -122,16 +102,16 @@ def chunk_of_block(
         of_truth = Findings(ratings=find_ratings(truth, request.values))
     else:
         of_truth = find_in_truth(request)
-    given: Any = exclude if exclude is not None else request.exclude
-    if isinstance(classified.value, Lists):  # converted, they are without the users whom no other input has
-        given = classified.value
+    of_any_users: Any = exclude if exclude is not None else request.exclude
+    if isinstance(request.given.exclude.value, Lists):  # converted, they are without the users whom no other input has
+        of_any_users = request.given.exclude.value
     if exclude is None:
         exclude = request.convert_exclusions(classify(request.exclude, "exclude"))
     base = base_of_block(request.base, users, request.encoding)
     alignment = Alignment(truth, systems.values(), exclude, request.encoding, base)
     in_order = {name: systems[name] for name in sums.systems or systems}
     describe_inputs = None if sums.systems else request.describe_odd_items
-    return request, Chunk(alignment, in_order, given, truth, of_truth, request.naming_system, describe_inputs)
+    return request, Chunk(alignment, in_order, of_any_users, truth, of_truth, request.naming_system, describe_inputs)
 
 
 def _check_lengths(

@@ -76,7 +76,7 @@ def _check_no_truth(form: Form, truth: object) -> None:
 
 def evaluate_systems(request: Request, *, finds_odd_items: bool = True) -> Evaluated:
     """Evaluate each system of a call; unless its containers are the caller's own, items are not told of that look odd."""
-    if comes_in_pieces(request.systems):
+    if comes_in_pieces(request.given.systems):
         return _evaluate_in_batches(request)
     chunk = align_systems(request)
     if finds_odd_items:
@@ -88,7 +88,7 @@ def evaluate_systems(request: Request, *, finds_odd_items: bool = True) -> Evalu
         request.convention,
         {name: partial(_tie_range, request, chunk, name) for name in chunk.systems},
         {
-            name: lines_of_ranks(request.systems[name], request.columns)
+            name: lines_of_ranks(request.given.systems[name], request.columns)
             for name, found in part.findings.systems.items()
             if found.readings.may_be_ranks
         },
@@ -106,7 +106,7 @@ def _evaluate_in_batches(request: Request) -> Evaluated:
     truth_rows = checked_truth(request)
     if truth_rows is None:
         truth_rows = truth_input(classify({}, "truth"), request.columns, request.encoding)
-    ((name, batches),) = request.systems.items()
+    ((name, batches),) = request.given.systems.items()
     with request.progress.track(None), in_system(name), request.naming_truth():
         part = evaluate_batches(request._replace(pairing=None), truth_rows, name, batches.value)
     findings = find_in_truth(request) + part.findings

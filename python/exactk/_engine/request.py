@@ -18,6 +18,7 @@ from exactk._inputs.base_predictions import base_for_pieces, classified_base
 from exactk._inputs.beside_scores import (
     check_ids,
     check_matrix,
+    check_of_all_users,
     grades_beside_scores,
     shapes_of_scores,
     shapes_of_systems,
@@ -44,7 +45,7 @@ from exactk._runtime.records import NamedTuple
 from exactk._runtime.threads import resolve_threads
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -69,6 +70,16 @@ _UNCHANGED = nullcontext()
 _NOTHING = ClassifiedValue(None, None)
 
 
+class Given(NamedTuple):
+    """The containers of a call, a block or an update, classified; files are read when a request reads these."""
+
+    systems: Systems = MappingProxyType({})
+    truth: ClassifiedValue = _NOTHING
+    exclude: ClassifiedValue = _NOTHING
+    candidates: ClassifiedValue = _NOTHING
+    base: ClassifiedValue = _NOTHING
+
+
 class Request(NamedTuple):
     """What was asked: the arguments of a call, classified once; all but predictions and exclusions are converted."""
 
@@ -79,34 +90,54 @@ class Request(NamedTuple):
     progress: Progress
     columns: ColumnNames
     encoding: Encoding
-    exclude: Exclusions | None = None  # of predictions in batches; for others, converted after the predictions
-    candidates: CandidateItems | None = None
-    weights: Weights | None = None
-    groups: Groups | None = None
+    form: Form = ONE_SYSTEM
+    given: Given = Given()
+    truth_rows: Truth | Rows | None = None
+    has_truth: bool = True  # if not, no metric reads it, and all users have an empty one
     per_user: bool = False
     pairing: Pairing | None = None  # of several systems
     items: CanonicalItems | None = None  # None if no metric reads them
-    base: Predictions | None = None  # of predictions that come in pieces; for others, converted after the predictions
-    has_truth: bool = True  # if not, no metric reads it, and all users have an empty one
+    candidates: CandidateItems | None = None
+    weights: Weights | None = None
+    groups: Groups | None = None
+    exclude: Exclusions | None = (
+        None  # of all users, where predictions come in pieces; else they follow the predictions
+    )
+    base: Predictions | None = None  # likewise
     history_rows: NDArray[np.int64] | None = None  # of train, by code of users who come in batches
     block: range | None = None  # the positions of a block of users among all of them
-    form: Form = ONE_SYSTEM
-    truth: ClassifiedValue = _NOTHING
-    truth_rows: Truth | Rows | None = None
-    systems: Systems = MappingProxyType({})
-    restrictions: Mapping[str, ClassifiedValue] = MappingProxyType({})  # exclusions and candidates
-    given_base: ClassifiedValue = _NOTHING
+
+    def reading(self, given: Given) -> Request:
+        """Return the request of these containers, with their files read, and the rows of the truth, which are encoded first.
+
+        Those of all users, of which a block has its part, are checked beside the block's scores.
+        """
+        columns, base = self.columns, given.base
+        systems = open_systems(given.systems, columns)
+        if base.value is not None:
+            with naming_base():
+                base = opened(base, "predictions", columns)
+        truth = opened(given.truth, "truth", columns)
+        restrictions = {
+            argument: opened(one, argument, columns)
+            for argument, one in (("exclude", given.exclude), ("candidates", given.candidates))
+        }
+        shapes = all_shapes = shapes_of_systems(systems.values() if base.value is None else [*systems.values(), base])
+        if base.value is not None:
+            shapes = frozenset[tuple[int, ...]]().union(*map(shapes_of_scores, systems.values()))
+        check_of_all_users(shapes, {"exclude": self.given.exclude, "candidates": self.given.candidates})
+        truth = grades_beside_scores(truth, shapes)
+        for name, system in systems.items():
+            with in_system(name):
+                check_ids(system, truth)
+        rows = None if truth.value is None else truth_input(truth, columns, self.encoding)
+        for argument, restriction in restrictions.items():
+            check_matrix(restriction, argument, all_shapes)
+        return self._replace(given=Given(systems, truth, **restrictions, base=base), truth_rows=rows)
 
     def convert_exclusions(self, classified: ClassifiedValue) -> Exclusions | Rows | None:
         """Return the exclusions, encoded as the truth is. Convert predictions before: users follow in that order."""
         return exclusions_input(classified, self.columns, self.encoding)
-
-    def convert_base(self) -> Rows | Predictions | None:
-        """Return the base predictions, encoded as the truth is. Convert them after all others: only their users count."""
-        if self.given_base.value is None:
-            return None
-        with naming_base():
-            return predictions_input(self.given_base, self.columns, self.encoding)
 
     def exclusions_in_shared_vocabularies(self) -> Rows | None:
         """Return the exclusions of predictions that come in pieces as rows, encoded as the truth is."""
@@ -138,7 +169,7 @@ class Request(NamedTuple):
 
     def describe_odd_items(self, inputs: AlignedInputs) -> str:
         """Return a warning if items, as they are given, are texts of several or of none."""
-        return describe_odd_items(inputs, {"truth": self.truth, **self.restrictions})
+        return describe_odd_items(inputs, {"truth": self.given.truth, "exclude": self.given.exclude})
 
     def check_user_values(self, truth: Truth | Rows) -> None:
         """Raise InputTypeError if users are keyed, but weights or groups are not."""
@@ -154,10 +185,14 @@ class Request(NamedTuple):
         """Say in errors of a block which system they are about, if there are several, and what else a matrix may be."""
         if name or not self.has_truth:
             contexts = ExitStack()
-            for context in (in_system(name), self.naming_truth(), explain_repeats(self.truth, self.systems[name])):
+            for context in (
+                in_system(name),
+                self.naming_truth(),
+                explain_repeats(self.given.truth, self.given.systems[name]),
+            ):
                 contexts.enter_context(context)
             return contexts
-        return explain_repeats(self.truth, self.systems[name])
+        return explain_repeats(self.given.truth, self.given.systems[name])
 
 
 def request_of_arguments(
@@ -190,36 +225,46 @@ def request_of_arguments(
         raise type_error("per_user", "True or False", repr(per_user))
     check_collection_values(values, {"weights": weights, "groups": groups})
     threads = resolve_threads(num_threads)
-    systems = {"": predictions} if predictions.container is BLOCKS else form.systems(predictions)
-    base = classified_base(base_predictions, values)
-    given = {"truth": truth, "exclude": exclude, "candidates": candidates}
-    classified = {argument: classify(value, argument) for argument, value in given.items()}
+    given = Given(
+        {"": predictions} if predictions.container is BLOCKS else form.systems(predictions),
+        base=classified_base(base_predictions, values),
+        **{
+            name: classify(one, name)
+            for name, one in {"truth": truth, "exclude": exclude, "candidates": candidates}.items()
+        },
+    )
+    systems, base = given.systems.values(), given.base
     check_columns_are_read(
         columns,
-        [*classified.items(), *(("predictions", one) for one in (*systems.values(), base))],
+        [
+            *((name, getattr(given, name)) for name in ("truth", "exclude", "candidates")),
+            *(("predictions", one) for one in (*systems, base)),
+        ],
         items=items,
         weights=weights,
         groups=groups,
         **({} if pairing is None else pairing.clusters),
     )
-    sources: Iterable[tuple[str, object]] = (("exclude", exclude), ("base_predictions", base_predictions))
-    check_not_truth(truth, [*(("predictions", one.value) for one in systems.values()), *sources], columns)
-    systems = open_systems(systems, columns)
-    if base.value is not None:
-        with naming_base():
-            base = opened(base, "predictions", columns)
-    restrictions = {argument: opened(one, argument, columns) for argument, one in classified.items()}
-    shapes = all_shapes = shapes_of_systems(systems.values() if base.value is None else [*systems.values(), base])
-    if base.value is not None:
-        shapes = frozenset[tuple[int, ...]]().union(*map(shapes_of_scores, systems.values()))
-    judged = grades_beside_scores(restrictions.pop("truth"), shapes)
-    for name, system in systems.items():
-        with in_system(name):
-            check_ids(system, judged)
-    encoding = Encoding(threads, outlives_call=False)
-    truth_rows = None if truth is None else truth_input(judged, columns, encoding)
-    for argument, restriction in restrictions.items() if all_shapes else ():
-        check_matrix(restriction, argument, all_shapes)
+    others = [
+        *(("predictions", one.value) for one in systems),
+        ("exclude", exclude),
+        ("base_predictions", base_predictions),
+    ]
+    check_not_truth(truth, others, columns)
+    request = Request(
+        engine,
+        values,
+        convention,
+        threads,
+        Progress(progress),
+        columns,
+        Encoding(threads, outlives_call=False),
+        form,
+        has_truth=truth is not None or predictions.container is BLOCKS,
+        per_user=bool(per_user),
+        pairing=pairing,
+    ).reading(given)
+    given, truth_rows = request.given, request.truth_rows
     table = None if items is None else items_of_metrics(items, values, columns, threads)
     check_item_groups(values, table)
     user_weights = user_groups = None
@@ -228,31 +273,14 @@ def request_of_arguments(
 
         user_weights = None if weights is None else Weights.from_argument(weights, columns, truth_rows)
         user_groups = None if groups is None else Groups.from_argument(groups, columns, truth_rows)
-    in_pieces = comes_in_pieces(systems)
-    return Request(
-        engine,
-        values,
-        convention,
-        threads,
-        Progress(progress),
-        columns,
-        encoding,
-        exclusions_of(restrictions["exclude"], columns, Encoding(threads)) if in_pieces else None,
-        as_candidate_items(restrictions["candidates"], columns),
-        user_weights,
-        user_groups,
-        bool(per_user),
-        pairing,
-        table,
-        base_for_pieces(base, columns, Encoding(threads)) if in_pieces else None,
-        has_truth=truth is not None or predictions.container is BLOCKS,
-        form=form,
-        truth=judged,
-        truth_rows=truth_rows,
-        systems=systems,
-        restrictions=restrictions,
-        given_base=base,
-    )
+    request = request._replace(items=table, weights=user_weights, groups=user_groups)
+    exclusions, bases = None, None
+    if comes_in_pieces(given.systems):
+        exclusions = exclusions_of(given.exclude, columns, Encoding(threads))
+    candidate_items = as_candidate_items(given.candidates, columns)
+    if comes_in_pieces(given.systems):
+        bases = base_for_pieces(given.base, columns, Encoding(threads))
+    return request._replace(exclude=exclusions, candidates=candidate_items, base=bases)
 
 
 def comes_in_pieces(systems: Systems) -> bool:
@@ -264,14 +292,16 @@ def comes_in_pieces(systems: Systems) -> bool:
 def align_systems(request: Request) -> Chunk:
     """Convert the predictions and the exclusions, and align them with the truth."""
     truth, systems = convert_systems(request)
-    base = request.convert_base()
-    classified = request.restrictions["exclude"]
-    exclude = request.convert_exclusions(classified)
+    given, base = request.given, None
+    if given.base.value is not None:
+        with naming_base():
+            base = predictions_input(given.base, request.columns, request.encoding)
+    exclude = request.convert_exclusions(given.exclude)
     with request.naming_truth():
         alignment = Alignment(truth, systems.values(), exclude, request.encoding, base)
     # Converted lists are without users whom no other input has.
-    given = classified.value if isinstance(classified.value, Lists) else exclude
-    return Chunk(alignment, systems, given, truth, find_in_truth(request), request.naming_system)
+    of_any_users = given.exclude.value if isinstance(given.exclude.value, Lists) else exclude
+    return Chunk(alignment, systems, of_any_users, truth, find_in_truth(request), request.naming_system)
 
 
 def convert_systems(request: Request) -> tuple[Truth | Rows, dict[str, Rows | Predictions]]:
@@ -279,7 +309,7 @@ def convert_systems(request: Request) -> tuple[Truth | Rows, dict[str, Rows | Pr
     truth = checked_truth(request)
     systems: dict[str, Rows | Predictions] = {}
     with Amending(_naming_scores_of_truth, truth), each_warning_once():
-        for name, classified in request.systems.items():
+        for name, classified in request.given.systems.items():
             with in_system(name):
                 systems[name] = predictions_input(classified, request.columns, request.encoding)
     if truth is None:
@@ -324,5 +354,5 @@ def find_in_truth(request: Request) -> Findings:
     truth = request.truth_rows
     if truth is None:
         return Findings()
-    pairs = find_in_pairs(request.truth, request.systems.values())
+    pairs = find_in_pairs(request.given.truth, request.given.systems.values())
     return Findings(ratings=find_ratings(truth, request.values), columns=request.unused_columns(truth), pairs=pairs)

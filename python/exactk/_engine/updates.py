@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from exactk._engine.blocks import check_row_arguments, chunk_of_block, empty_block, of_rows, request_of_block
+from exactk._engine.blocks import check_row_arguments, chunk_of_block, empty_block, of_rows
 from exactk._engine.chunks import Part, PartSums
 from exactk._engine.evaluation import evaluate_chunk
 from exactk._engine.findings import Findings
 from exactk._engine.inspection import ItemsApart, find_in_system
 from exactk._engine.outcomes import evaluate_plainly
 from exactk._engine.problem import KeyedTruth
-from exactk._engine.request import Request
+from exactk._engine.request import Given, Request
 from exactk._engine.short_ways import small_inputs
 from exactk._engine.systems import ONE_SYSTEM
 from exactk._engine.warnings import Evaluated, warn_of
@@ -29,6 +29,7 @@ from exactk._inputs.metric_inputs import (
     check_truth_is_not_read,
 )
 from exactk._inputs.paths import open_path
+from exactk._inputs.readings import check_not_truth
 from exactk._inputs.registry import BLOCKS, as_candidate_items, classify
 from exactk._inputs.values_by_user import Groups, Weights
 from exactk._plan.conventions import with_complete_hint
@@ -219,10 +220,11 @@ class UpdateSums(NamedTuple):
             groups=None if update.groups is None else Groups.from_argument(update.groups, _COLUMNS),
             encoding=Encoding(request.num_threads),
             has_truth=update.truth is not None,
-            restrictions={"candidates": candidates},
         )
         systems = ONE_SYSTEM.systems(classify(update.predictions, "predictions"))
-        request = request_of_block(request, update.truth, systems, update.exclude)
+        check_not_truth(update.truth, [("predictions", systems[""].value), ("exclude", update.exclude)], _COLUMNS)
+        exclude = classify(update.exclude, "exclude")
+        request = request.reading(Given(systems, classify(update.truth, "truth"), exclude, candidates))
         sums = self.sums.copy()
         request, chunk = chunk_of_block(request, sums, _of_users_of_update)
         part = evaluate_chunk(request, chunk, sums.findings)

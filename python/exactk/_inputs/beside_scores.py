@@ -195,9 +195,8 @@ def _rank_columns(ids: object, columns: int) -> bool:
     return bool(-1 <= ascending.min() <= ascending.max() < columns) and not repeats.any()
 
 
-def check_block(shapes: Shapes, exclude: ClassifiedValue, restrictions: Mapping[str, ClassifiedValue]) -> None:
-    """Raise InputError if a block's exclusions, or the restrictions of all users, are such a matrix."""
-    check_matrix(exclude, "exclude", shapes)
+def check_of_all_users(shapes: Shapes, restrictions: Mapping[str, ClassifiedValue]) -> None:
+    """Raise InputError if restrictions of all users are such a matrix beside the scores of a block of them."""
     for argument, one in restrictions.items():
         if one.container is ARRAY and one.value.ndim:
             check_matrix(one, argument, frozenset((len(one.value), columns) for _, columns in shapes))

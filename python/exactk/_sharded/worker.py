@@ -70,7 +70,7 @@ def evaluate_tables(shard_plan: ShardPlan, tables: Sequence[Any], rows: int, *, 
 
 def _check_repeated_truth(request: Request) -> None:
     """Raise InputError if a repeated item of the truth has several grades, of which the first in the order of rows counts."""
-    truth, values = request.truth.value, request.values
+    truth, values = request.given.truth.value, request.values
     if (
         request.truth_rows is None
         or request.truth_rows.grades is None
