@@ -141,7 +141,8 @@ def test_empty_and_missing_lists() -> None:
     footer = str(report).splitlines()[-1]
     assert footer == (
         "convention standard with users='both', undefined='skip'; 6 users, 2 users without items in one, "
-        "2 users without items in other, 1 user only in one, 1 user only in other"
+        "2 users without items in other, 1 user only in one, 1 user only in other, "
+        f"3 users skipped in {', '.join(metrics)}, 5 users skipped in kendall_tau@2"
     )
     with pytest.warns(exactk.EvaluationWarning, match="only in"):
         zeros = exactk.agreement(one, other, "overlap@2", convention={"undefined": "zero"})

@@ -94,7 +94,7 @@ def test_names_that_an_encoding_lacks_are_printed_all_the_same(monkeypatch: pyte
     stream = io.BytesIO()
     monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(stream, encoding="latin-1"))
     assert main(["compare", "q.qrels", "é中.run"]) == 0
-    assert b" \xe9\\u4e2d " in stream.getvalue()
+    assert b" \xe9\\u4e2d\n" in stream.getvalue()
 
 
 @pytest.mark.parametrize(

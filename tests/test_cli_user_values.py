@@ -95,7 +95,8 @@ def test_every_format_shows_the_groups(run: Run) -> None:
         groups=GROUPS,
     )
     assert printed["table"] == f"{comparison!r}\n"
-    for name, write_table in {"markdown": comparison.to_markdown, "latex": comparison.to_latex}.items():
+    for name in ("markdown", "latex"):
+        write_table = getattr(comparison, f"to_{name}")
         assert printed[name] == f"{write_table()}\n\n{write_table(table='by_group')}\n"
     rows = pd.read_csv(io.StringIO(printed["csv"]))
     all_users, of_groups = rows[rows["group"].isna()], rows[rows["group"].notna()]

@@ -290,12 +290,12 @@ def test_the_best_values_are_bold() -> None:
     systems = {"a": [[1, 2]], "b": [[1, 2]], "c": [[2, 1]]}
     comparison = exactk.compare([[1]], systems, ["P@1", "num_recommended@2", "mrr"], groups=["x|y"])
     assert comparison.to_markdown(digits=2).splitlines()[2:5] == [
-        "| P@1 | **1.00** | **1.00** | 0.00 | 1 | 0 |",
-        "| num_recommended@2 | 2.00 | 2.00 | 2.00 | 1 | 0 |",
-        "| mrr | **1.00** | **1.00** | 0.50 | 1 | 0 |",
+        "| P@1 | **1.00** | **1.00** | 0.00 |",
+        "| num_recommended@2 | 2.00 | 2.00 | 2.00 |",
+        "| mrr | **1.00** | **1.00** | 0.50 |",
     ]
-    assert comparison.to_latex(digits=1).splitlines()[4] == r"P@1 & \textbf{1.0} & \textbf{1.0} & 0.0 & 1 & 0 \\"
-    assert comparison.to_markdown(table="by_group", digits=1).splitlines() == [
+    assert comparison.to_latex(digits=1).splitlines()[4] == r"P@1 & \textbf{1.0} & \textbf{1.0} & 0.0 \\"
+    assert comparison.to_markdown(table="by_group", digits=1, diagnostics=True).splitlines() == [
         "| group | metric | a | b | c | evaluated |",
         "| --- | --- | ---: | ---: | ---: | ---: |",
         r"| x\|y | P@1 | **1.0** | **1.0** | 0.0 | 1 |",
@@ -313,7 +313,7 @@ def test_names_are_shown_as_they_are() -> None:
     comparison = exactk.compare([[1]], {name: [[1]] for name in names}, "P@1", groups=["<i>|"])
     header, _, values = comparison.to_markdown(digits=0).splitlines()
     shown = [html.unescape(cell) for cell in header.strip("| ").split(" | ")]
-    assert shown == ["metric", *names, "evaluated", "skipped"]
+    assert shown == ["metric", *names]
     for markup in ("<b", "*b*", "`", "_d", "&lt;", "](", "~~"):
         assert markup not in header
     assert "_e" in header
@@ -338,13 +338,23 @@ def test_the_best_of_each_group_are_marked(comparison: exactk.Comparison) -> Non
         assert [float(cell.rstrip("*")) for cell in cells[2:4]] == pytest.approx([one, other], abs=5e-5)
 
 
-def test_the_printed_comparison_counts_the_groups_that_it_leaves_out() -> None:
+def test_the_printed_comparison_has_all_groups_before_it_cuts_metrics() -> None:
     comparison = exactk.compare([[1]] * 8, {"a": [[1]] * 8, "b": [[2]] * 8}, ["P@1", "mrr"], groups=list(range(8)))
-    lines = repr(comparison).splitlines()
-    assert lines[-2] == "2 more groups in to_pandas('by_group')"
-    assert [line.split()[0] for line in lines[-14:-2]] == [str(row // 2) for row in range(12)]
-    many = exactk.compare([[1]] * 2, {"a": [[1]] * 2}, [f"P@{k}" for k in range(1, 20)], groups=["x", "y"])
-    assert [line.split()[0] for line in repr(many).splitlines()[-21:-2]] == ["x"] * 19
+    lines = repr(comparison).splitlines()[-10:-1]
+    assert lines[0].split("  ")[0] == "group"
+    assert lines[0].split() == ["group", "evaluated", "P@1", "a", "P@1", "b", "mrr", "a", "mrr", "b"]
+    assert [line.split() for line in lines[1:]] == [
+        [str(label), "1", "1.0000*", "0.0000", "1.0000*", "0.0000"] for label in range(8)
+    ]
+    names = [f"P@{k}" for k in range(1, 20)]
+    many = exactk.compare([[1]] * 2, {"a": [[1]] * 2}, names, groups=["x", "y"])
+    header, *rows, left_out, _ = repr(many).splitlines()[20:]
+    assert [row.split()[0] for row in rows] == ["x", "y"]
+    shown = header.split()[2::2]
+    assert shown == names[: len(shown)]
+    assert left_out == f"{19 - len(shown)} more metrics in to_pandas('by_group')"
+    crowd = exactk.compare([[1]] * 60, {"a": [[1]] * 60}, "P@1", groups=list(range(60)))
+    assert repr(crowd).splitlines()[-2] == "10 more groups in to_pandas('by_group')"
 
 
 def test_groups_of_some_systems_stand_in_order() -> None:

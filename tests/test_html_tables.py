@@ -15,7 +15,8 @@ import exactk
 from exactk._metric_pages import text_page
 from exactk._plan.fields import FIELDS
 from exactk._plan.metrics import metrics as core_metrics
-from exactk._runtime.html_table import HtmlTable, html_of_tables
+from exactk._runtime.html_table import html_of_tables
+from exactk._runtime.table import Table
 from html_pages import HOSTILE, elements, read, text_of
 
 MOST_BYTES, MOST_ROWS = 20_000, 60
@@ -115,7 +116,7 @@ def test_hostile_names_are_text(name: str) -> None:
 def test_values_of_a_report_in_their_cells() -> None:
     report = comparison(["a"], FEW).reports["a"]
     tables = tables_of(report)
-    assert tables.headers == [["metric", "value", "std", "evaluated", "skipped"]]
+    assert tables.headers == [["metric", "value", "std"]]
     assert [row[:2] for row in tables.rows] == [[name, f"{value:.4f}"] for name, value in report.items()]
     assert tables.notes == ["convention standard; 40 users"]
     assert tables.captions == ["Report"]
@@ -124,7 +125,7 @@ def test_values_of_a_report_in_their_cells() -> None:
 def test_best_values_are_bold_and_have_an_asterisk() -> None:
     compared = exactk.compare([[1]], {"a": [[1]], "b": [[2]], "c": [[1]]}, "P@1")
     tables = tables_of(compared)
-    assert tables.rows == [["P@1", "* 1.0000", "0.0000", "* 1.0000", "1", "0"]]
+    assert tables.rows == [["P@1", "* 1.0000", "0.0000", "* 1.0000"]]
     assert tables.bold == ["* 1.0000"] * 2
     assert tables.notes == ["convention standard; 1 user; * best"]
 
@@ -140,7 +141,8 @@ def test_numbers_are_aligned_to_the_right() -> None:
 def test_cells_that_could_break_say_that_they_do_not() -> None:
     """Jupyter's style sheet has `white-space: normal` for cells, so that a rule of the table has no effect."""
     row = ["a b", "x" * 50 + " y", "0.5", "-0.1 to +0.2", "2.3e-06", "0.7"]
-    text = html_of_tables([HtmlTable("t", list("abcdef"), [row], left=2, best={(0, 5)})])
+    *columns, last = Table.of_rows(list("abcdef"), [row], 2).columns
+    text = html_of_tables([Table([*columns, last._replace(best={0})], "t")])
     cells = re.findall(r"<t[hd]([^>]*)>(?:<b>)?([^<]+)<", text.partition("<tbody>")[2])
     assert [cell for _, cell in cells] == [*row[:5], "*&nbsp;0.7"]
     assert [cell for style, cell in cells if "nowrap" in style] == ["a b", "-0.1 to +0.2", "2.3e-06"]
@@ -159,7 +161,7 @@ def test_rows_and_columns_left_out_are_counted() -> None:
     metrics = [f"ndcg@{cutoff}" for cutoff in range(1, 71)]
     tables = tables_of(comparison([f"s{index}" for index in range(25)], metrics, baseline="s0"))
     assert len(tables.headers[0]) == 20
-    match = re.fullmatch(r"left out: (\d+) rows, 8 columns; print\(\) shows them", tables.notes[-1])
+    match = re.fullmatch(r"left out: (\d+) rows, 6 columns; print\(\) shows them", tables.notes[-1])
     assert match is not None
     assert int(match[1]) + len(tables.rows) == 70
     tables = tables_of(comparison(["a", "b"], metrics))
@@ -168,19 +170,20 @@ def test_rows_and_columns_left_out_are_counted() -> None:
 
 
 def test_long_texts_are_cut_and_that_is_said() -> None:
-    table = HtmlTable("t" * 300, ["name"], [["y" * 81], ["z" * 80]], notes=["n" * 601])
+    table = Table.of_rows(["name"], [["y" * 81], ["z" * 80]], caption="t" * 300, notes=["n" * 601])
     tables = Tables(html_of_tables([table]))
     assert tables.rows == [["y" * 79 + "…"], ["z" * 80]]
     assert tables.captions == ["t" * 79 + "…"]
     assert tables.notes == ["n" * 599 + "…", "left out: the ends of long texts (…); print() shows them"]
-    assert not Tables(html_of_tables([HtmlTable("t", ["name"], [["z" * 80]])])).notes
+    assert not Tables(html_of_tables([Table.of_rows(["name"], [["z" * 80]], caption="t")])).notes
 
 
 @pytest.mark.parametrize("tables", [1, 2, 3])
 @pytest.mark.parametrize("character", ["x", "&", '"', "🚀", "\x00", "\ud800"])
 def test_the_largest_tables_are_below_20_kb(character: str, tables: int) -> None:
     cell = character * 1000
-    table = HtmlTable(cell, [cell] * 100, [[cell] * 100] * 100, 50, {(0, 0)}, [cell] * 100, longest=900)
+    table = Table.of_rows([cell] * 100, [[cell] * 100] * 100, 50, caption=cell, notes=[cell] * 100, longest=900)
+    table = table._replace(columns=[table.columns[0]._replace(best={0}), *table.columns[1:]])
     text = html_of_tables([table] * tables)
     assert len(text.encode()) <= MOST_BYTES
     parsed = Tables(text)

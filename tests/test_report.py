@@ -82,13 +82,16 @@ def test_the_footer_says_that_values_are_weighted() -> None:
 )
 def test_the_footer_says_that_counts_ignore_rules_of_metrics(metric: Any, convention: Any) -> None:
     truth, scores = [{1: 5, 2: 1}, {1: 2}], [{1: 0.5}, {1: 0.5}]
-    counts = "2 users, 1 relevant item not rankable, 1 candidate per user"
+    of_metric = " in P@2(min_grade=4)" if isinstance(metric, list) else ""
+    counts = f"2 users, 1 relevant item not rankable, 1 user skipped{of_metric}, 1 candidate per user"
     report = exactk.evaluate(truth, scores, metric, convention=convention)
     assert repr(report).endswith(f"; counts without the metrics' own min_grade; {counts}")
     comparison = exactk.compare(truth, {"a": scores}, metric, convention=convention)
     assert repr(comparison).endswith("; counts without the metrics' own min_grade; 2 users")
     report = exactk.evaluate(truth, scores, "P@1(gain=exp2,min_grade=4)", convention={"min_grade": 4})
-    assert repr(report).endswith("min_grade=4.0; 2 users, 1 user without relevant items, 1 candidate per user")
+    assert repr(report).endswith(
+        "min_grade=4.0; 2 users, 1 user without relevant items, 1 user skipped, 1 candidate per user"
+    )
 
 
 def test_immutable(report: exactk.Report) -> None:
@@ -141,25 +144,28 @@ def test_reports_that_differ_are_not_equal(report: exactk.Report) -> None:
 
 
 TEXT = """\
-metric   value     std  evaluated  skipped
-P@2     0.5000  0.0000          2        1
-ndcg@2  0.6220  0.0089          2        1
+metric   value     std
+P@2     0.5000  0.0000
+ndcg@2  0.6220  0.0089
 group  evaluated     P@2  ndcg@2
 x              1  0.5000  0.6131
 y              1  0.5000  0.6309
-convention standard; 3 users, 1 user without relevant items"""
+convention standard; 3 users, 1 user without relevant items, 1 user skipped"""
 
 
 def test_as_text(report: exactk.Report) -> None:
     assert repr(report) == TEXT
-    assert report.to_markdown().splitlines()[:3] == [
+    assert report.to_markdown() == "| metric | value | std |\n| --- | ---: | ---: |\n" + "\n".join(
+        f"| {name} | {report[name]:.4f} | {report.standard_deviation[name]:.4f} |" for name in report
+    )
+    assert report.to_markdown(diagnostics=True).splitlines()[:3] == [
         "| metric | value | std | evaluated | skipped |",
         "| --- | ---: | ---: | ---: | ---: |",
         "| P@2 | 0.5000 | 0.0000 | 2 | 1 |",
     ]
     latex = report.to_latex().splitlines()
-    assert latex[0] == r"\begin{tabular}{lrrrr}"
-    assert latex[4] == r"P@2 & 0.5000 & 0.0000 & 2 & 1 \\"
+    assert latex[:2] == [r"\begin{tabular}{lrr}", r"\toprule"]
+    assert latex[4] == r"P@2 & 0.5000 & 0.0000 \\"
 
 
 def test_an_unknown_table_is_an_error(report: exactk.Report) -> None:
@@ -177,12 +183,14 @@ def test_comparison_of_systems() -> None:
     assert comparison.reports["one"] == exactk.evaluate(TRUTH, LISTS, ["P@2", "R@2(missing_list=skip)"])
     assert comparison["P@2"] == {"one": 0.5, "other": 0.5}
     assert repr(comparison).splitlines() == [
-        "metric                           one    other   evaluated  skipped",
-        "P@2                           0.5000*  0.5000*          2        1",
-        "R@2(missing_list=skip)        0.7500   1.0000*        2/1      1/2",
-        "users without relevant items       1        1",
-        "users with empty lists             0        1",
-        "users without predictions          0        1",
+        "metric                     one    other",
+        "P@2                     0.5000*  0.5000*",
+        "R@2(missing_list=skip)  0.7500   1.0000*",
+        "skipped users in P@2: 1",
+        "skipped users in R@2(missing_list=skip): 1 in one, 2 in other",
+        "users without relevant items: 1",
+        "users with empty lists: 1 in other",
+        "users without predictions: 1 in other",
         "convention standard; 3 users; * best",
     ]
     assert comparison.to_markdown().startswith("| metric | <sup>a</sup> one | <sup>b</sup> other |")
@@ -196,12 +204,12 @@ def comparison_of(*systems: str) -> exactk.Comparison:
 def test_f34_latex_commands_and_comments_in_names_are_text() -> None:
     line = comparison_of(r"a_b & 5% #1 $x$ {y} \end ~^").to_latex().splitlines()[2]
     name = r"a\_b \& 5\% \#1 \$x\$ \{y\} \textbackslash{}end \textasciitilde{}\textasciicircum{}"
-    assert line == rf"metric & {name} & evaluated & skipped \\"
+    assert line == rf"metric & {name} \\"
 
 
 def test_f34_markdown_cells_cannot_end_early() -> None:
     lines = comparison_of("a|b", "c\\|d", "e\nf").to_markdown().splitlines()
-    assert lines[0] == r"| metric | a\|b | c\\\|d | e\\nf | evaluated | skipped |"
+    assert lines[0] == r"| metric | a\|b | c\\\|d | e\\nf |"
     assert len(lines) == 3
 
 

@@ -22,7 +22,7 @@ import pytest
 import scipy.sparse
 
 import exactk
-from exactk._report.tables import format_markdown
+from exactk._runtime.table_formats import markdown_of_cells
 
 PAGE = Path(__file__).resolve().parent.parent / "docs/reference/what_your_input_is_taken_for.md"
 Call = Callable[[], object]
@@ -298,7 +298,7 @@ def table(name: str) -> str:
     forms, containers = TABLES[name]
     with tempfile.TemporaryDirectory() as folder, chdir(folder):
         rows = [[form.name, *map(form.outcome, containers)] for form in forms()]
-    return format_markdown([name, *containers], rows, left=len(containers) + 1)
+    return markdown_of_cells([name, *containers], rows, left=len(containers) + 1)
 
 
 def parts(page: str) -> list[str]:

@@ -44,7 +44,9 @@ def python_writers() -> dict[str, Write]:
     comparison = exactk.compare(TRUTH, SYSTEMS, ["mrr", "ndcg@2"])
     qrels, run = ranx.Qrels({"q1": {"a": 1}}), ranx.Run({"q1": {"a": 0.5, "b": 0.25}})
     of_ranx = ranx.compare(qrels, [run, ranx.Run({"q1": {"b": 0.5}}, name="other")], ["mrr"])
-    results: list[Any] = [report, comparison, comparison.differences]
+    judged, best = exactk.judge(TRUTH, SYSTEMS["one"], k=1), exactk.topk([[0.5, 0.25]], k=1)
+    results: list[Any] = [report, comparison, comparison.differences, comparison.ranks("mrr"), judged, best]
+    results += [exactk.choose(comparison, "mrr"), exactk.matching_conventions(TRUTH, SYSTEMS["one"], {"mrr": 0.75})]
     writers: dict[str, Write] = {}
     for one in results:
         names = [

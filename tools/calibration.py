@@ -19,7 +19,7 @@ from scipy import stats
 
 import exactk
 from exactk._inference import intervals
-from exactk._report.tables import format_markdown
+from exactk._runtime.table_formats import markdown_of_cells
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -240,7 +240,7 @@ def table_of_means() -> str:
     of_hits = np.array([coverage_of_hits(users, np.array(rates)) for users in sizes])
     rows = [row_of_means(f"0/1, rate {rate:g}", of_hits[:, :, index].tolist()) for index, rate in enumerate(rates)]
     rows += [row_of_means(kind, [coverage_of_values(kind, users) for users in sizes]) for kind in VALUES]
-    return format_markdown(["values", *(f"{users:,} users" for users in sizes)], rows)
+    return markdown_of_cells(["values", *(f"{users:,} users" for users in sizes)], rows)
 
 
 LOSSES: dict[str, Callable[[float], dict[str, Any]]] = {
@@ -280,17 +280,17 @@ def tables() -> str:
     return "\n".join(
         [
             f"How often a test rejects, in percent of {SAMPLES:,} samples, at a level of {levels}:\n",
-            format_markdown(["systems", "users", *names], of_tests, left=1),
+            markdown_of_cells(["systems", "users", *names], of_tests, left=1),
             "\nHow often a 95 % interval covers the true difference, with skewed differences, in percent:\n",
-            format_markdown(["users", *(f'`interval="{name}"`' for name in INTERVALS)], coverage, left=1),
+            markdown_of_cells(["users", *(f'`interval="{name}"`' for name in INTERVALS)], coverage, left=1),
             "\nFive systems, 50 users, all ten pairs: how often any pair of equal systems is claimed to differ, and how many of",
             "the true differences are found where two systems are better, in percent:\n",
-            format_markdown(["adjustment", "test", "any false claim", "true differences found"], adjustments, left=2),
+            markdown_of_cells(["adjustment", "test", "any false claim", "true differences found"], adjustments, left=2),
             "\nHow often a 95 % interval of one system's value covers its true mean, in percent, and its mean width; first that of",
             f"`report.interval`, then that of t alone. Of 0/1 values by exact sums, of others in {MEAN_SAMPLES:,} samples:\n",
             table_of_means(),
             "\nHow often `no_worse` holds although the true loss is the margin, 1 / 5 %, in percent, by number of users:\n",
-            format_markdown(["loss", *(f"{users:,}" for users in GATED_USERS)], gates, left=1),
+            markdown_of_cells(["loss", *(f"{users:,}" for users in GATED_USERS)], gates, left=1),
             "",
         ]
     )

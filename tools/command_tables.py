@@ -6,7 +6,7 @@ import argparse
 from typing import TYPE_CHECKING
 
 from exactk._cli import command_parser
-from exactk._report.tables import format_markdown
+from exactk._runtime.table_formats import markdown_of_cells
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -20,7 +20,7 @@ def command_sections() -> str:
 
 def _section(parser: argparse.ArgumentParser) -> str:
     rows = [row for action in parser._actions for row in _rows(action)]  # noqa: SLF001 - as above
-    table = format_markdown(["argument", "meaning"], rows, left=2)
+    table = markdown_of_cells(["argument", "meaning"], rows, left=2)
     example = (parser.epilog or "").removeprefix("example: ")
     parts = [parser.description or "", table if rows else "", f"```sh\n{example}\n```" if example else ""]
     return "\n\n".join(part for part in parts if part)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import tomllib
 from pathlib import Path
 
-from exactk._report.tables import format_markdown
+from exactk._runtime.table_formats import markdown_of_cells
 
 PROJECT = Path(__file__).parent.parent / "pyproject.toml"
 
@@ -38,4 +38,4 @@ def extras_table() -> str:
         [f"`{extra}`", _GIVES[extra], ", ".join(f"`{library}`" for library in libraries if extra != "all")]
         for extra, libraries in extras.items()
     ]
-    return format_markdown(["extra", "what it gives", "libraries"], rows, left=3)
+    return markdown_of_cells(["extra", "what it gives", "libraries"], rows, left=3)

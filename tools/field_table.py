@@ -11,7 +11,7 @@ import numpy as np
 import exactk
 from exactk._plan.fields import FIELDS
 from exactk._plan.metrics import evaluation_metrics, ignored_fields
-from exactk._report.tables import format_markdown
+from exactk._runtime.table_formats import markdown_of_cells
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator
@@ -92,7 +92,7 @@ def fields() -> str:
             choices.setdefault(names, []).append(choice)
         texts = [f"{', '.join(some)}: {_names(names)}" for names, some in choices.items()]
         rows.append([field, *_both(read), "; ".join(texts)])
-    return format_markdown(["field", "read by", "not read by", "refused by"], rows, left=4)
+    return markdown_of_cells(["field", "read by", "not read by", "refused by"], rows, left=4)
 
 
 def arguments() -> str:
@@ -101,7 +101,7 @@ def arguments() -> str:
         [name, _names([metric for metric, info in evaluation_metrics.items() if reads(info)])]
         for name, reads in _ARGUMENTS.items()
     ]
-    return format_markdown(["argument", "read by"], rows, left=2)
+    return markdown_of_cells(["argument", "read by"], rows, left=2)
 
 
 def _both(read: list[str]) -> tuple[str, str]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import exactk
 from exactk._cli import command_parser
 from exactk._evaluate import DEFAULTS
-from exactk._report.tables import format_markdown
+from exactk._runtime.table_formats import markdown_of_cells
 from exactk._sharded.engines import FrameOptions
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ def option_table() -> str:
         ]
         for name, default in DEFAULTS.items()
     ]
-    return format_markdown(["option", *columns, "`exactk evaluate`"], rows, left=len(columns) + 2)
+    return markdown_of_cells(["option", *columns, "`exactk evaluate`"], rows, left=len(columns) + 2)
 
 
 def _flags() -> dict[str, str]:

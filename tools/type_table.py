@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Literal, get_args, get_origin
 import exactk.typing
 from exactk._inputs import items, protocols, types
 from exactk._plan import conventions, literals, metric_strings
-from exactk._report.tables import format_markdown
 from exactk._runtime import progress
+from exactk._runtime.table_formats import markdown_of_cells
 
 if TYPE_CHECKING:
     from types import ModuleType
@@ -23,7 +23,7 @@ def type_table() -> str:
     """Return the table in Markdown."""
     described = {name: text for module in _MODULES for name, text in _descriptions(module).items()}
     rows = [[f"`{name}`", _values(getattr(exactk.typing, name)) or described[name]] for name in exactk.typing.__all__]
-    return format_markdown(["type", "what it is"], rows, left=2)
+    return markdown_of_cells(["type", "what it is"], rows, left=2)
 
 
 def _values(annotation: object) -> str:

@@ -22,9 +22,9 @@ Examples
 >>> predictions = {"ann": ["song", "book"], "bob": ["book", "film"]}
 >>> report = exactk.evaluate(truth, predictions, ["recall@2", "ndcg@2"])
 >>> report
-metric     value     std  evaluated  skipped
-recall@2  0.7500  0.2500          2        0
-ndcg@2    0.6220  0.0089          2        0
+metric     value     std
+recall@2  0.7500  0.2500
+ndcg@2    0.6220  0.0089
 convention standard; 2 users
 >>> report["recall@2"]
 0.75

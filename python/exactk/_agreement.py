@@ -142,12 +142,12 @@ def agreement(
     >>> monday = {"ann": ["tea", "milk", "rice"], "bob": ["bread", "tea", "rice"], "eve": ["rice"]}
     >>> tuesday = {"ann": ["milk", "tea", "fish"], "bob": ["bread", "tea", "rice"], "eve": ["fish"]}
     >>> exactk.agreement(monday, tuesday, ["overlap@3", "jaccard@3", "rbo@3", "kendall_tau@3"])
-    metric          value     std  evaluated  skipped
-    overlap@3      0.5556  0.4157          3        0
-    jaccard@3      0.5000  0.4082          3        0
-    rbo@3          0.5433  0.4128          3        0
-    kendall_tau@3  0.0000  1.0000          2        1
-    convention standard with users='both', undefined='skip'; 3 users
+    metric          value     std
+    overlap@3      0.5556  0.4157
+    jaccard@3      0.5000  0.4082
+    rbo@3          0.5433  0.4128
+    kendall_tau@3  0.0000  1.0000
+    convention standard with users='both', undefined='skip'; 3 users, 1 user skipped in kendall_tau@3
     """
     engine, options_of_all = (
         ListEngine(core_engine, core_ranker),

@@ -16,13 +16,14 @@ from exactk._plan.metric_strings import plan
 from exactk._report.comparison import Comparison
 from exactk._report.comparison_options import ComparisonOptions
 from exactk._report.difference import significant_side
-from exactk._report.exports import DisplaysTables
 from exactk._report.paired_sums import PairedState
 from exactk._report.report import Report
 from exactk._report.state import by_name
-from exactk._report.tables import DisplayTable, TextTable
 from exactk._runtime import optional
 from exactk._runtime.errors import ExactkError, input_error, type_error
+from exactk._runtime.numbers import DIGITS
+from exactk._runtime.table import Table
+from exactk._runtime.table_exports import ExportsTable
 
 if TYPE_CHECKING:
     from exactk._plan.values import Value
@@ -65,7 +66,7 @@ class Option(NamedTuple):
 
 
 @dataclass(frozen=True, repr=False)
-class Choice(DisplaysTables):
+class Choice(ExportsTable):
     """The result of `exactk.choose`: the best option, and the constraints that the others fail.
 
     Attributes
@@ -98,18 +99,30 @@ class Choice(DisplaysTables):
             system, cutoff, value, MappingProxyType({Constraint(*one): number for one, number in failed.items()})
         )
 
-    def _display_tables(self) -> Sequence[DisplayTable]:
-        rows = []
-        for option in self.options:
-            failed = [f"fails {constraint}: {value:.4f}" for constraint, value in option.failed.items()]
-            rows.append([str(option), f"{option.value:.4f}", "; ".join(failed) or "satisfies all"])
+    def columns(self) -> dict[str, Any]:
+        """Return a row for each option: its value of the optimized metric, and the constraints that it fails."""
+        failed = [
+            "; ".join(f"{constraint}: {value!r}" for constraint, value in option.failed.items())
+            for option in self.options
+        ]
+        values = [option.value for option in self.options]
+        return {"option": [*map(str, self.options)], self.optimized: values, "fails": failed}
+
+    def _tables(self) -> Sequence[Table]:
         lines = ["no option satisfies all" if self.best is None else f"best: {self.best}"]
         if self.tied:
             lines.append(f"tied with: {', '.join(map(str, self.tied))} (not significantly worse)")
         if self.untested:
             lines.append(f"whether it is significantly better was not tested: {self.untested}")
-        table = TextTable(["option", self.optimized, "constraints"], rows, left=3)
-        return [DisplayTable(f"Choice by {self.optimized}", table, lines)]
+        return [self._export_table(None)._replace(notes=lines)]
+
+    def _export_table(self, digits: int | None) -> Table:
+        form = f".{DIGITS if digits is None else digits}f"
+        rows = []
+        for option in self.options:
+            failed = [f"fails {constraint}: {value:{form}}" for constraint, value in option.failed.items()]
+            rows.append([str(option), f"{option.value:{form}}", "; ".join(failed) or "satisfies all"])
+        return Table.of_rows(["option", self.optimized, "constraints"], rows, 3, caption=f"Choice by {self.optimized}")
 
 
 Choice.__module__ = "exactk.results"  # where a dataclass would look for names, if it stood in its body

@@ -192,9 +192,9 @@ def compare(
     >>> als = {"ann": ["song", "film"], "bob": ["film"], "eve": ["song", "book"]}
     >>> comparison = exactk.compare(truth, {"popularity": popularity, "als": als}, ["recall@2", "ndcg@2"])
     >>> comparison
-    metric    popularity     als   evaluated  skipped
-    recall@2      0.8333  1.0000*          3        0
-    ndcg@2        0.7480  0.8770*          3        0
+    metric    popularity     als
+    recall@2      0.8333  1.0000*
+    ndcg@2        0.7480  0.8770*
     convention standard; 3 users; * best
     >>> comparison["recall@2"]
     {'popularity': 0.8333333333333334, 'als': 1.0}

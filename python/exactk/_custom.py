@@ -97,9 +97,9 @@ def custom(
     ...     return judged.hits[:, 1:].sum(axis=1), judged.relevant
     >>> metric = exactk.custom("late_hits", late_hits, k=3, range=(0, 1))
     >>> exactk.evaluate([[1, 4], [2]], [[1, 4, 2], [2, 3, 5]], ["recall@3", metric])
-    metric        value     std  evaluated  skipped
-    recall@3     1.0000  0.0000          2        0
-    late_hits@3  0.2500  0.2500          2        0
+    metric        value     std
+    recall@3     1.0000  0.0000
+    late_hits@3  0.2500  0.2500
     convention standard; 2 users
     """
     if (metric := metrics.name_of(check_name(name))) is not None:

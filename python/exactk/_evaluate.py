@@ -184,10 +184,10 @@ def evaluate(
     >>> truth = [[1, 4], [21], [7, 8, 9]]
     >>> predictions = [[1, 2, 3, 4, 5], [2, 21, 3], []]
     >>> exactk.evaluate(truth, predictions, ["precision@5", "recall@5", "ndcg@5"])
-    metric        value     std  evaluated  skipped
-    precision@5  0.2000  0.1633          3        0
-    recall@5     0.6667  0.4714          3        0
-    ndcg@5       0.5027  0.3694          3        0
+    metric        value     std
+    precision@5  0.2000  0.1633
+    recall@5     0.6667  0.4714
+    ndcg@5       0.5027  0.3694
     convention standard; 3 users, 1 user with an empty list
     >>> truth = {"ann": ["film", "song"], "bob": {"film"}, "eve": ["book"]}
     >>> predictions = {"bob": ["book", "film"], "ann": ["song", "book"]}

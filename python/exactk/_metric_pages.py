@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 from exactk._plan.fields import FIELDS
 from exactk._plan.metrics import AGREEMENT_FIELDS, bounds_text, ignored_fields, lists_of, path_of
 from exactk._plan.values import range_text
-from exactk._runtime.html_table import HtmlTable, html_of_tables
+from exactk._runtime.html_table import html_of_tables
+from exactk._runtime.table import Table
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -71,7 +72,8 @@ def text_page(metric: MetricInfo) -> str:
 def html_page(metric: MetricInfo) -> str:
     """Return what a notebook shows of a metric."""
     header, facts = [metric.name, metric.summary], list(_facts(metric).items())
-    return html_of_tables([HtmlTable(_signature(metric), header, facts, 2, notes=_example(metric), longest=1000)])
+    around = {"caption": _signature(metric), "notes": _example(metric), "longest": 1000}
+    return html_of_tables([Table.of_rows(header, facts, 2, **around)])
 
 
 def _facts(metric: MetricInfo) -> dict[str, str]:

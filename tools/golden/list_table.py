@@ -6,7 +6,7 @@ import warnings
 from typing import Any
 
 import exactk
-from exactk._report.tables import format_markdown
+from exactk._runtime.table_formats import markdown_of_cells
 from golden.list_answers import difference, exactk_answer, row_name, split_key
 from golden.list_cases import ListCase
 from golden.list_record import list_adapter_names, read_list_recording
@@ -27,7 +27,7 @@ def list_differences_table() -> str:
             if _is_public(metric):
                 rows.append([metric, data["library"], *_first_difference(name, data, row), reason])
     header = ["metric", "library", "input", "what differs", "the library", "exactk", "why"]
-    return format_markdown(header, sorted(rows), left=len(header))
+    return markdown_of_cells(header, sorted(rows), left=len(header))
 
 
 def _first_difference(name: str, data: dict[str, Any], row: str) -> list[str]:
@@ -65,7 +65,7 @@ def list_refusals_table() -> str:
                     case = ListCase.from_dict(plain_case)
                     rows[name, metric] = [metric, data["library"], case.name, key, output, _says(name, case, data, key)]
     header = ["metric", "library", "input", "what was asked", "the library", "exactk"]
-    return format_markdown(header, sorted(rows.values()), left=len(header))
+    return markdown_of_cells(header, sorted(rows.values()), left=len(header))
 
 
 def _says(name: str, case: ListCase, data: dict[str, Any], key: str) -> str:
@@ -86,4 +86,4 @@ def list_calls_table() -> str:
         for metric, call in data["calls"].items():
             if _is_public(metric.partition("@")[0]):
                 rows.append([library_version(data), metric, call])
-    return format_markdown(["library", "exactk", "the library"], rows, left=3)
+    return markdown_of_cells(["library", "exactk", "the library"], rows, left=3)

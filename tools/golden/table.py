@@ -8,7 +8,7 @@ from typing import Any
 
 import exactk
 from exactk._plan.conventions import departures
-from exactk._report.tables import format_markdown
+from exactk._runtime.table_formats import markdown_of_cells
 from golden.cases import Knobs, golden
 from golden.record import adapter_names, library_version, read_recording
 
@@ -30,7 +30,7 @@ def golden_case() -> str:
     report = exactk.evaluate(truth, lists, list(METRICS))
     rows = [["standard", *(f"{value:.4f}" for value in report.values())]]
     rows += [[name, *_means(read_recording(name))] for name in adapter_names()]
-    return format_markdown(["preset", *METRICS.values()], rows)
+    return markdown_of_cells(["preset", *METRICS.values()], rows)
 
 
 def _means(data: dict[str, Any]) -> list[str]:
@@ -75,7 +75,7 @@ def presets() -> str:
         source = ", ".join(part for part in (_short_version(name), NOTES.get(name, "")) if part)
         rows.append([_link(name), source, ", ".join(of_all), "; ".join(overrides)])
     header = ["preset", "what it reproduces", "differs from standard in", "for single metrics"]
-    return format_markdown(header, rows, left=4)
+    return markdown_of_cells(header, rows, left=4)
 
 
 def _link(name: str) -> str:
@@ -109,7 +109,9 @@ def _section(name: str, data: dict[str, Any]) -> str:
         "",
         f"{summary} Departs from `standard` in: {_code_text(departures(exactk.conventions[name]))}.",
         "",
-        format_markdown(["exactk", "the library"], [[metric, call] for metric, call in data["calls"].items()], left=2),
+        markdown_of_cells(
+            ["exactk", "the library"], [[metric, call] for metric, call in data["calls"].items()], left=2
+        ),
     ]
     kinds: dict[str, list[str]] = {}
     for kind, reason in data["not_drawn"].items():

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from exactk._report.difference import Difference
-from exactk._report.tables import format_csv
 from exactk._runtime.faults import plural
+from exactk._runtime.table_formats import format_csv
 
 if TYPE_CHECKING:
     from exactk._report.differences import Differences

@@ -11,7 +11,7 @@ from exactk._metric_pages import text_page
 from exactk._plan.conventions import as_convention, conventions, departures
 from exactk._plan.fields import FIELDS
 from exactk._plan.metrics import evaluation_metrics, metric_info
-from exactk._report.tables import format_text
+from exactk._runtime.table import Table, format_text
 
 if TYPE_CHECKING:
     import argparse
@@ -76,4 +76,4 @@ def run_conventions(arguments: argparse.Namespace) -> int:
 
 
 def _print_table(header: list[str], rows: list[list[str]]) -> None:
-    print_text(format_text(header, rows, left=len(header)) + "\n")
+    print_text(format_text(Table.of_rows(header, rows, len(header))) + "\n")

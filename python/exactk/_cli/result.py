@@ -12,16 +12,17 @@ import exactk
 from exactk._cli import trec
 from exactk._cli.differences import differences_as_csv, differences_as_text
 from exactk._report.exports import json_of
-from exactk._report.tables import format_csv, plain_column
 from exactk._runtime import optional
 from exactk._runtime.errors import input_error
+from exactk._runtime.table import plain_cells
+from exactk._runtime.table_formats import format_csv
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
     from exactk._cli.provenance import Provenance
-    from exactk._report.tables import Table
+    from exactk._report.export_columns import TableName
 
 Result = exactk.Report | exactk.Comparison
 
@@ -57,11 +58,11 @@ def format_result(
     return "\n\n".join([*(write(table=table) for table in _tables(result)), *tables]) + "\n"
 
 
-def _tables(result: Result) -> tuple[Table, ...]:
+def _tables(result: Result) -> tuple[TableName, ...]:
     """Return the tables to print: that of values, and, if there are groups of users or items, theirs."""
     reports = trec.reports_by_system(result).values()
-    of_users: tuple[Table, ...] = ("by_group",) if any(report.by_group for report in reports) else ()
-    of_items: tuple[Table, ...] = ("by_item_group",) if any(report.by_item_group for report in reports) else ()
+    of_users: tuple[TableName, ...] = ("by_group",) if any(report.by_group for report in reports) else ()
+    of_items: tuple[TableName, ...] = ("by_item_group",) if any(report.by_item_group for report in reports) else ()
     return ("values", *of_users, *of_items)
 
 
@@ -72,7 +73,7 @@ def _values_as_csv(result: Result) -> str:
     for table in tables:
         size = len(table["value"])
         for name, cells in columns.items():
-            cells.extend(plain_column(table[name]) if name in table else [None] * size)
+            cells.extend(plain_cells(table[name]) if name in table else [None] * size)
     return format_csv(columns)
 
 

@@ -17,9 +17,9 @@ from exactk._cli.state_files import is_state, read_state
 from exactk._files.faults import File
 from exactk._files.formats import format_of
 from exactk._inputs.users_of_shard import Shard
-from exactk._report.shards import MOST_SHARDS, ShardedRun, Shards, listed, united_shards
+from exactk._report.shards import MOST_SHARDS, MOST_SHOWN, ShardedRun, Shards, united_shards
 from exactk._runtime.errors import EvaluationWarning, InputError, input_error
-from exactk._runtime.faults import plural
+from exactk._runtime.faults import listed, plural
 from exactk._runtime.written_files import replace_file
 
 if TYPE_CHECKING:
@@ -327,7 +327,7 @@ def check_shards(states: Mapping[str, exactk.State], *, may_miss: bool) -> None:
     missing = () if shards is None else shards.missing
     if not missing or shards is None:
         return
-    are_missing = f"{listed(missing)} {'is' if len(missing) == 1 else 'are'} missing"
+    are_missing = f"{listed(missing, MOST_SHOWN)} {'is' if len(missing) == 1 else 'are'} missing"
     if may_miss:
         print_message("warning", f"states: {are_missing}")
         return

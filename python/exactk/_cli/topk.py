@@ -22,8 +22,8 @@ from exactk._cli.output_files import check_outputs
 from exactk._cli.provenance import Input
 from exactk._cli.result import json_object
 from exactk._cli.stdin import input_path
-from exactk._report.tables import format_csv
 from exactk._runtime.errors import input_error, type_error
+from exactk._runtime.table_formats import format_csv
 from exactk._runtime.written_files import write_file
 
 if TYPE_CHECKING:

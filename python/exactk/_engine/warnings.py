@@ -518,7 +518,7 @@ def _reason_of_no_users(report: Report) -> str:
 def describe_values_without_weight(report: Report) -> str:
     if not report.state.weighted:
         return ""
-    from exactk._report.tables import format_number
+    from exactk._runtime.table import format_number
 
     names = _weightless_values(report)
     is_micro = {

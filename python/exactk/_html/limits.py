@@ -5,10 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from exactk._html.parts import Bullets, Cell, Chart, Facts, Findings, Fold, Paragraph, Table
+from exactk._html.parts import Bullets, Cell, Chart, Facts, Findings, Fold, Paragraph, page_table
 from exactk._html.texts import with_minus_signs
 from exactk._runtime.faults import plural
 from exactk._runtime.printable_text import printable
+from exactk._runtime.table import Table
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -52,19 +53,16 @@ def _limited_part(part: Part, limits: Limits) -> Part:
 
 
 def _limited_table(table: Table, limits: Limits) -> Table:
+    cells = table.cells
     rows = [
         [_cell(cell, limits, is_number=column >= table.left) for column, cell in enumerate(row[: limits.columns])]
-        for row in table.rows[: limits.rows]
+        for row in cells[: limits.rows]
     ]
-    counts = {"row": len(table.rows) - len(rows), "column": len(table.header) - limits.columns}
+    counts = {"row": len(cells) - len(rows), "column": len(table.columns) - limits.columns}
     left_out = ", ".join(plural(count, f"more {noun}") for noun, count in counts.items() if count > 0)
-    return replace(
-        table,
-        caption=_text(table.caption, limits),
-        header=[_text(name, limits) for name in table.header[: limits.columns]],
-        rows=rows,
-        note=" ".join(filter(None, [_text(table.note, limits), f"Left out: {left_out}." if left_out else ""])),
-    )
+    notes = [*(_text(note, limits) for note in table.notes), *([f"Left out: {left_out}."] if left_out else [])]
+    header = [_text(name, limits) for name in table.header[: limits.columns]]
+    return page_table(_text(table.caption, limits), header, rows, table.left, " ".join(notes))
 
 
 def _cell(cell: Cell | str, limits: Limits, *, is_number: bool) -> Cell | str:

@@ -6,6 +6,8 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
+from exactk._runtime.table import Table
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -41,15 +43,11 @@ class Cell:
         return " ".join(filter(None, [self.tone, "best" if self.is_best else "", heat]))
 
 
-@dataclass(frozen=True)
-class Table:
-    """A table; the first column names the rows."""
-
-    caption: str
-    header: Sequence[str]
-    rows: Sequence[Sequence[Cell | str]]
-    left: int = 1  # columns aligned to the left
-    note: str = ""  # below the table
+def page_table(
+    caption: str, header: Sequence[str], rows: Sequence[Sequence[Cell | str]], left: int = 1, note: str = ""
+) -> Table:
+    """Return a table, with a note below; the first column names the rows."""
+    return Table.of_rows(header, rows, left, caption=caption, notes=[note] if note else [])
 
 
 @dataclass(frozen=True)

@@ -7,8 +7,8 @@ import re
 from typing import TYPE_CHECKING
 
 from exactk._report.difference_table import signed_number
-from exactk._report.tables import format_number
 from exactk._runtime.numbers import DIGITS
+from exactk._runtime.table import format_number
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

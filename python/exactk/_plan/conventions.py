@@ -340,7 +340,8 @@ class Convention(Record, kw_only=True):
         return f"<Convention {text}>" if text.endswith(all_changes) else f"<Convention {text}: {all_changes}>"
 
     def _repr_html_(self) -> str:
-        from exactk._runtime.html_table import HtmlTable, html_of_tables
+        from exactk._runtime.html_table import html_of_tables
+        from exactk._runtime.table import Table
 
         changes = _changes(self, _STANDARD)
         names = list(changes or FIELDS)
@@ -355,8 +356,8 @@ class Convention(Record, kw_only=True):
             for name, field in zip(names, fields, strict=True)
         ]
         notes = ["all other fields have the values of standard"] if changes else []
-        header = ["field", "value", "standard", "meaning"]
-        return html_of_tables([HtmlTable(f"Convention {self.name}", header, rows, 4, notes=notes, longest=400)])
+        header, caption = ["field", "value", "standard", "meaning"], f"Convention {self.name}"
+        return html_of_tables([Table.of_rows(header, rows, 4, caption=caption, notes=notes, longest=400)])
 
     def __hash__(self) -> int:
         return self._hash

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import chain
 from os import PathLike
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, overload
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
 
@@ -29,7 +29,8 @@ from exactk._report.comparison_table import ComparisonTable, best_systems
 from exactk._report.difference import Compared, RunValues, UserValues, significant_side
 from exactk._report.difference_table import ComparisonMethod, warn_of_few_flips
 from exactk._report.differences import Differences, heterogeneity_of, tested_rows
-from exactk._report.exports import Exports, html_page, page_request, plot, return_or_write
+from exactk._report.export_columns import flat_dict, stack_systems
+from exactk._report.exports import Exports, html_page, page_request, plot
 from exactk._report.gate import Gate, check_claim
 from exactk._report.json_document import Document
 from exactk._report.kept_numbers import KeptUsers
@@ -41,13 +42,14 @@ from exactk._report.report import Report
 from exactk._report.resampling import Calls, resample
 from exactk._report.significance_marks import NO_MARKS, significance_marks
 from exactk._report.state import check_label_types, check_same_plan, common_spellings, ordered_labels, plan_of_state
-from exactk._report.tables import TextTable, flat_dict, stack_systems, text_of_columns
 from exactk._report.user_table import equal_arrays
 from exactk._report.validation import checked_fields, fail, plain_data
 from exactk._runtime import optional
 from exactk._runtime.errors import InputError, StateMismatchError, input_error, type_error
 from exactk._runtime.faults import Option
 from exactk._runtime.names import did_you_mean
+from exactk._runtime.table import Table
+from exactk._runtime.table_exports import writes
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -56,20 +58,18 @@ if TYPE_CHECKING:
     from exactk._inference.margins import Margin
     from exactk._plan.values import Value
     from exactk._report.difference import Difference
-    from exactk._report.exports import DrawnDisplay, FilePath
+    from exactk._report.export_columns import Columns, TableName
+    from exactk._report.exports import DrawnDisplay
     from exactk._report.gate import Claim
     from exactk._report.judged_lists import JudgedLists
     from exactk._report.paired_sums import Pair, PairedState, PairedSums, Resampled
-    from exactk._report.significance_marks import SignificanceMarks
+    from exactk._report.significance_marks import Marks
     from exactk._report.sums import Label
-    from exactk._report.tables import Columns, DisplayTable, Table
     from exactk._report.user_table import UserTable
 
 ComparisonPlot: TypeAlias = Literal["values", "differences", "curves", "groups", "distribution", "trade_off"]
 
 _KEEPING_USERS = (Option("per_user", True), " keeps them")  # noqa: FBT003 - the value of the option
-
-_MOST_ROWS = 12  # of groups in a printed comparison
 
 
 class Comparison(Exports, Mapping[str, Mapping[str, float]]):
@@ -78,8 +78,7 @@ class Comparison(Exports, Mapping[str, Mapping[str, float]]):
     `exactk.compare` and `exactk.compare_reports` return comparisons. ``comparison["ndcg@10"]["als"]`` is a value;
     metrics may be spelled in any way, and are shown as requested. ``comparison.differences`` has the tests. A
     comparison prints as one table with a column per system, where ``*`` marks the best value of each metric and its
-    equals. Below the values it says what the reports count, such as missing users, wherever systems differ or a count
-    is not 0.
+    equals. Lines below the values say what the reports count, such as skipped users, where a count is not 0.
 
     Attributes
     ----------
@@ -98,9 +97,9 @@ class Comparison(Exports, Mapping[str, Mapping[str, float]]):
     >>> systems = {"a": [[1], [3]], "b": [[3], [3]], "c": [[1], []]}
     >>> comparison = exactk.compare([[1], [2]], systems, "P@1")
     >>> comparison
-    metric                       a        b       c   evaluated  skipped
-    P@1                     0.5000*  0.0000  0.5000*          2        0
-    users with empty lists       0        0       1
+    metric       a        b       c
+    P@1     0.5000*  0.0000  0.5000*
+    users with empty lists: 1 in c
     convention standard; 2 users; * best
     >>> comparison["P@1"]["b"], comparison.best("P@1")
     (0.0, ('a', 'c'))
@@ -350,10 +349,10 @@ class Comparison(Exports, Mapping[str, Mapping[str, float]]):
 
     def _users_of(self, pair: Pair, index: int, label: Label | None) -> UserValues:
         """Return the values of the users whom both systems have, of all users or of a group."""
-        if self._tables is None:
+        if self._tables_of_users is None:
             found = "'wilcoxon', which needs them"
             raise input_error("test", "'t' or 'sign' without the users' values", found, hint=_KEEPING_USERS)
-        system, baseline = (self._tables[name] for name in pair)
+        system, baseline = (self._tables_of_users[name] for name in pair)
         values, baseline_values = system.values[index], baseline.values[index]
         both = ~(np.isnan(values) | np.isnan(baseline_values))
         if label is not None and system.groups is not None:
@@ -365,7 +364,7 @@ class Comparison(Exports, Mapping[str, Mapping[str, float]]):
         return matched_users(self._reports)
 
     @property
-    def _tables(self) -> dict[str, UserTable] | None:
+    def _tables_of_users(self) -> dict[str, UserTable] | None:
         return None if self._matched is None else self._matched.tables
 
     def users_for(
@@ -608,31 +607,41 @@ class Comparison(Exports, Mapping[str, Mapping[str, float]]):
     def _table(self) -> ComparisonTable:
         return ComparisonTable(self._reports, tuple(self))
 
-    def _text_table(self, table: Table, digits: int) -> TextTable:
-        if table == "values":
-            return self._table.of_values(digits)
-        if table == "by_group":
-            return self._table.of_groups(digits, self._labels())
-        columns = self.columns(table)
-        left = 3 if table == "by_item_group" else len(columns) - len(self)
-        return text_of_columns(columns, left, digits)
+    def _index_of(self, metric: str, argument: str = "metric") -> int:
+        return self._first._index_of(metric, argument)
 
-    def _marks(self, table: Table) -> SignificanceMarks:
+    def _export_table(
+        self, table: TableName, digits: int, names: Sequence[str] | None, *, systems_as_rows: bool, diagnostics: bool
+    ) -> Table:
+        how: dict[str, Any] = {"systems_as_rows": systems_as_rows, "diagnostics": diagnostics}
+        if table == "by_item_group":
+            self.columns(table)  # raises where there are none
+            return self._table.table(self._table.rows_of_item_groups(names), digits, **how)
+        if table != "per_user":
+            rows = self._table.rows(None if table == "values" else self._labels(), names)
+            if not rows:
+                raise input_error("table", "groups, which groups= names", "none")
+            return self._table.table(rows, digits, self._marks(table), **how)
+        columns = self.columns(table)
+        spellings = dict(zip(self.metrics, self, strict=True))
+        keys = [name for name in columns if name not in spellings.values()]
+        if names is not None:
+            columns = {name: columns[name] for name in [*keys, *map(spellings.__getitem__, names)] if name in columns}
+        return Table.of_columns(columns, len(keys), digits)
+
+    def _marks(self, table: TableName) -> Marks:
         """Return which systems are significantly worse; no marks where that cannot be tested."""
-        if table in {"per_user", "by_item_group"} or self._paired is None or not optional.has("scipy"):
+        if self._paired is None or not optional.has("scipy"):
             return NO_MARKS
-        if self._options.needs_users and self._tables is None:
+        if self._options.needs_users and self._tables_of_users is None:
             return NO_MARKS
         differences = self._tested(self._paired, {}) if self._margins else self.differences  # margins decide no marks
-        values = plan_of_state(self._first.state)
-        labels: Sequence[Label | None] = self._labels() if table == "by_group" else [None]
-        rows = [(label, value.spelling) for label in labels for value in values]
-        columns = {system: column for column, system in enumerate(self._reports, start=1 + (table == "by_group"))}
-        directions = {value.spelling: value.info.direction for value in values}
         shown = differences.by_group if table == "by_group" else differences
         if all(one.reason for one in shown):
             return NO_MARKS
-        return significance_marks(shown, self._method(self._paired), directions, rows, columns)
+        values = plan_of_state(self._first.state)
+        directions = {value.spelling: value.info.direction for value in values}
+        return significance_marks(shown, self._method(self._paired), directions, list(self._reports))
 
     def _labels(self) -> list[Label]:
         """Return the groups of any system, in order."""
@@ -693,15 +702,14 @@ class Comparison(Exports, Mapping[str, Mapping[str, float]]):
             raise input_error("comparison", "reports by system", "a report without a system", hint=hint)
         return cls.from_dict({"reports": document.reports, **(document.comparison or {})})
 
-    def columns(self, table: Table = "values", *, wide: bool | None = None) -> Columns:
+    def columns(self, table: TableName = "values", *, wide: bool | None = None) -> Columns:
         """Return the columns of all systems, stacked, after a column ``system`` with the system's name."""
         reports = {system: _respell(report, tuple(self)) for system, report in self._reports.items()}
         return stack_systems({system: report.columns(table, wide=wide) for system, report in reports.items()})
 
-    @overload
+    @writes
     def to_html(
         self,
-        path: None = None,
         *,
         title: str | None = None,
         note: str = "",
@@ -709,30 +717,7 @@ class Comparison(Exports, Mapping[str, Mapping[str, float]]):
         item_names: Mapping[Any, str] | None = None,
         lists: Mapping[str, JudgedLists] | None = None,
         gate: Gate | None = None,
-    ) -> str: ...
-    @overload
-    def to_html(
-        self,
-        path: FilePath,
-        *,
-        title: str | None = None,
-        note: str = "",
-        examples: int = 20,
-        item_names: Mapping[Any, str] | None = None,
-        lists: Mapping[str, JudgedLists] | None = None,
-        gate: Gate | None = None,
-    ) -> None: ...
-    def to_html(
-        self,
-        path: FilePath | None = None,
-        *,
-        title: str | None = None,
-        note: str = "",
-        examples: int = 20,
-        item_names: Mapping[Any, str] | None = None,
-        lists: Mapping[str, JudgedLists] | None = None,
-        gate: Gate | None = None,
-    ) -> str | None:
+    ) -> str:
         """Return the comparison as one HTML page, or write it to a file.
 
         The page is one file without scripts, which loads nothing. It says which system is better, by how much and for
@@ -741,8 +726,6 @@ class Comparison(Exports, Mapping[str, Mapping[str, float]]):
 
         Parameters
         ----------
-        path : str or path-like, optional
-            The file to write. Without it, the text is returned.
         title : str, optional
             The heading.
         note : str
@@ -776,7 +759,7 @@ class Comparison(Exports, Mapping[str, Mapping[str, float]]):
         (True, True)
         """
         request = page_request(title=title, note=note, examples=examples, item_names=item_names, lists=lists, gate=gate)
-        return return_or_write(html_page(self, request), path)
+        return html_page(self, request)
 
     def plot(
         self,
@@ -855,7 +838,7 @@ class Comparison(Exports, Mapping[str, Mapping[str, float]]):
         by_system = ((system, metric) for system in self._reports for metric in self)
         return flat_dict((((system, metric), self[metric][system]) for system, metric in by_system), prefix, sep)
 
-    def _display_tables(self) -> Sequence[DisplayTable]:
+    def _tables(self) -> Sequence[Table]:
         return self._table.to_display(self._labels())
 
 

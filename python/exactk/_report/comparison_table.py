@@ -1,4 +1,4 @@
-"""The values of several systems as text: a column per system."""
+"""The values of several systems as tables: a column per system, or a row."""
 
 from __future__ import annotations
 
@@ -7,19 +7,23 @@ from itertools import product
 from typing import TYPE_CHECKING, NamedTuple
 
 from exactk._report.counts import count_label
+from exactk._report.significance_marks import NO_MARKS
 from exactk._report.state import plan_of_state
-from exactk._report.tables import DisplayTable, TextTable, format_number
-from exactk._runtime.faults import plural
+from exactk._runtime.faults import listed, plural
 from exactk._runtime.numbers import DIGITS
+from exactk._runtime.table import Column, Table
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from exactk._report.counts import CandidateCounts
     from exactk._report.report import Report
+    from exactk._report.significance_marks import Marks
     from exactk._report.sums import Label
 
-_MOST_ROWS = 12  # of groups below the values
+_MOST_ROWS = 12  # of groups and metrics below the values; with more, groups are rows
+_MOST_GROUPS = 50
+_MOST_WIDTH = 100  # characters of the values of groups, if these are of several metrics
 
 
 def best_systems(values: Mapping[str, float], direction: str) -> tuple[str, ...]:
@@ -32,12 +36,14 @@ def best_systems(values: Mapping[str, float], direction: str) -> tuple[str, ...]
 
 
 class _Row(NamedTuple):
-    """The values of one metric."""
+    """The values of one metric, of all users or of a group."""
 
-    names: list[str]  # the cells before the values
+    group: Label | None
+    metric: str  # as requested
     values: dict[str, float]  # by system
-    counts: list[str]  # the cells after the values
-    direction: str
+    evaluated: Sequence[int]
+    skipped: Sequence[int]
+    best: tuple[str, ...]
 
 
 class ComparisonTable(NamedTuple):
@@ -46,109 +52,226 @@ class ComparisonTable(NamedTuple):
     reports: Mapping[str, Report]
     spellings: Sequence[str]
 
-    def of_values(self, digits: int) -> TextTable:
-        """Return a row for each metric, and for each count that says more than 0."""
-        header = ["metric", *self.reports, "evaluated", "skipped"]
-        table = self._table(header, list(self._rows_of_values()), digits)
-        counts = (*self._rows_of_counts(), *self._rows_of_ties(), *self._rows_of_candidates())
-        return table._replace(rows=[*table.rows, *([*row, "", ""] for row in counts)])
+    def rows(self, labels: Sequence[Label] | None = None, names: Sequence[str] | None = None) -> list[_Row]:
+        """Return the values of all users, or of each of these groups, in the metrics with these canonical names."""
+        of_values = zip(plan_of_state(self._first.state), self.spellings, strict=True)
+        values = {value.name: (spelling, value.info.direction) for value, spelling in of_values}
+        shown = [(name, *values[name]) for name in (values if names is None else names)]
+        return [*self._rows_of_values(shown)] if labels is None else [*self._rows_of_groups(shown, labels)]
 
-    def of_groups(self, digits: int, labels: Sequence[Label]) -> TextTable:
-        """Return a row for each metric of each of these groups."""
-        return self._table(
-            ["group", "metric", *self.reports, "evaluated"], list(self._rows_of_groups(labels)), digits, left=2
-        )
+    def table(
+        self,
+        rows: Sequence[_Row],
+        digits: int,
+        marks: Marks = NO_MARKS,
+        *,
+        systems_as_rows: bool = False,
+        diagnostics: bool = False,
+    ) -> Table:
+        """Return these values; the best of each row is marked if there are several systems."""
+        table = self._of_systems(rows, digits, marks) if systems_as_rows else self._of_metrics(rows, digits, marks)
+        if diagnostics:
+            table = self._with_counts(table, rows, systems_as_rows=systems_as_rows)
+        return table._replace(legend=marks.legend)
 
-    def to_display(self, labels: Sequence[Label]) -> Sequence[DisplayTable]:
-        """Return the values and, if there are any, the first groups; the convention is below."""
-        values = self.of_values(DIGITS)
-        tables = [DisplayTable(f"Comparison of {plural(len(self.reports), 'system')}", values)]
-        tables += self._groups_in_brief(labels)
-        tables[-1] = tables[-1]._replace(notes=[*tables[-1].notes, self._remarks(values)])
-        return tables
-
-    def _table(self, header: list[str], rows: Sequence[_Row], digits: int, left: int = 1) -> TextTable:
-        """Return the rows as text; the best value of each is marked if there are several systems."""
-        cells = [
-            [*row.names, *(format_number(value, digits) for value in row.values.values()), *row.counts] for row in rows
+    def _of_metrics(self, rows: Sequence[_Row], digits: int, marks: Marks) -> Table:
+        """Return a row for each metric, and a column for each system."""
+        columns = [
+            Column(
+                system,
+                [row.values[system] for row in rows],
+                digits=digits,
+                best={index for index, row in enumerate(rows) if self._is_marked(row, system)},
+                letter=marks.letters.get(system, ""),
+                letters=[marks.worse.get((row.group, row.metric, system), ()) for row in rows] if marks.letters else (),
+            )
+            for system in self.reports
         ]
-        columns = {system: column for column, system in enumerate(self.reports, start=left)}
-        best = {
-            (index, columns[system])
-            for index, row in enumerate(rows)
-            for system in best_systems(row.values, row.direction)
-        }
-        return TextTable(header, cells, left, frozenset(best if len(self.reports) > 1 else ()))
+        return Table([*_keys(rows), *columns])
 
-    def _metrics(self) -> list[tuple[str, str, str]]:
-        """Return the canonical name, the spelling and the direction of each metric."""
-        values = plan_of_state(next(iter(self.reports.values())).state)
-        return [
-            (value.name, spelling, value.info.direction) for value, spelling in zip(values, self.spellings, strict=True)
+    def _of_systems(self, rows: Sequence[_Row], digits: int, marks: Marks) -> Table:
+        """Return a row for each system, of each group, and a column for each metric."""
+        by_metric: dict[str, list[_Row]] = {}
+        for row in rows:
+            by_metric.setdefault(row.metric, []).append(row)
+        first = next(iter(by_metric.values()), [])
+        cells = list(product(range(len(first)), self.reports))
+        letters = [(marks.letters[system],) for _, system in cells] if marks.letters else ()
+        keys = [Column("system", [system for _, system in cells], "key", letters=letters)]
+        if any(row.group is not None for row in first):
+            keys.insert(0, Column("group", [str(first[index].group) for index, _ in cells], "key"))
+        columns = [
+            Column(
+                metric,
+                [of_metric[index].values[system] for index, system in cells],
+                digits=digits,
+                best={at for at, (index, system) in enumerate(cells) if self._is_marked(of_metric[index], system)},
+                letters=[marks.worse.get((of_metric[i].group, metric, system), ()) for i, system in cells]
+                if marks.letters
+                else (),
+            )
+            for metric, of_metric in by_metric.items()
         ]
+        return Table([*keys, *columns])
 
-    def _rows_of_values(self) -> Iterator[_Row]:
-        reports = self.reports.values()
-        for name, spelling, direction in self._metrics():
-            evaluated = [report.counts["evaluated"][name] for report in reports]
-            skipped = [report.counts["users"] - count for report, count in zip(reports, evaluated, strict=True)]
+    def _is_marked(self, row: _Row, system: str) -> bool:
+        return len(self.reports) > 1 and system in row.best
+
+    def _with_counts(self, table: Table, rows: Sequence[_Row], *, systems_as_rows: bool) -> Table:
+        """Return the table with the users of each metric, and with a row, or a column, for each count."""
+        of_groups = any(row.group is not None for row in rows)
+        if not any(row.evaluated for row in rows):
+            return table
+        counts = {} if of_groups else self._counts()
+        if systems_as_rows:
+            return table._replace(
+                columns=[*table.columns, *(Column(name, [*row.values()]) for name, row in counts.items())]
+            )
+        names, *systems = table.columns[of_groups:]
+        more = [names._replace(cells=[*names.cells, *counts])]
+        more += [one._replace(cells=[*one.cells, *(row[one.name] for row in counts.values())]) for one in systems]
+        of_users = {"evaluated": [_joined(row.evaluated) for row in rows]}
+        if not of_groups:
+            of_users["skipped"] = [_joined(row.skipped) for row in rows]
+        more += [Column(name, [*cells, *[""] * len(counts)]) for name, cells in of_users.items()]
+        return table._replace(columns=[*table.columns[:of_groups], *more])
+
+    @property
+    def _first(self) -> Report:
+        return next(iter(self.reports.values()))
+
+    def _rows_of_values(self, metrics: Sequence[tuple[str, str, str]]) -> Iterator[_Row]:
+        for name, spelling, direction in metrics:
+            evaluated = [report.counts["evaluated"][name] for report in self.reports.values()]
+            users = [report.state.counts.users for report in self.reports.values()]
             values = {system: report[name] for system, report in self.reports.items()}
-            yield _Row([spelling], values, [_format_counts(evaluated), _format_counts(skipped)], direction)
+            skipped = [of_all - count for of_all, count in zip(users, evaluated, strict=True)]
+            yield _Row(None, spelling, values, evaluated, skipped, best_systems(values, direction))
 
-    def _rows_of_groups(self, labels: Sequence[Label]) -> Iterator[_Row]:
+    def _rows_of_groups(self, metrics: Sequence[tuple[str, str, str]], labels: Sequence[Label]) -> Iterator[_Row]:
         by_group = {
             system: {(row.label, row.name): row for row in report._rows_of_groups(labels)}
             for system, report in self.reports.items()
         }
-        for label, (name, spelling, direction) in product(labels, self._metrics()):
+        for label, (name, spelling, direction) in product(labels, metrics):
             rows = {system: rows.get((label, name)) for system, rows in by_group.items()}
             values = {system: math.nan if row is None else row.value for system, row in rows.items()}
             evaluated = [0 if row is None else row.evaluated for row in rows.values()]
-            yield _Row([str(label), spelling], values, [_format_counts(evaluated)], direction)
+            yield _Row(label, spelling, values, evaluated, (), best_systems(values, direction))
 
-    def _rows_of_counts(self) -> Iterator[list[str]]:
-        """Yield a row for each count that is not 0 in all systems; for the number of users, if systems differ."""
+    def rows_of_item_groups(self, names: Sequence[str] | None = None) -> list[_Row]:
+        """Return what each metric of groups of items has of each group. No value is the best: a group has its share."""
+        by_cell: dict[tuple[Label, str], dict[str, float]] = {}
+        for system, report in self.reports.items():
+            for row in report._rows_of_item_groups(names):
+                by_cell.setdefault((row.label, row.metric), {})[system] = row.value
+        return [
+            _Row(*key, {system: values.get(system, math.nan) for system in self.reports}, (), (), ())
+            for key, values in by_cell.items()
+        ]
+
+    # Diagnostics, which stand beside the values.
+
+    def _counts(self) -> dict[str, dict[str, str]]:
+        """Return each count that is not 0 in all systems, by system; the number of users, if systems differ."""
         counts = [report.state.counts.scalars() for report in self.reports.values()]
-        first, *_ = plan_of_state(next(iter(self.reports.values())).state)
-        compares_lists = first.info.compares_lists
+        compares_lists = plan_of_state(self._first.state)[0].info.compares_lists
+        rows = {}
         for name in dict.fromkeys(name for one in counts for name in one):
             cells = [one.get(name, 0) for one in counts]
             if name == "longest_list" or (name == "users" and len(set(cells)) == 1):  # users are in the footer
                 continue
             if any(cells):
-                yield [count_label(name, compares_lists=compares_lists), *map(str, cells)]
-
-    def _rows_of_ties(self) -> Iterator[list[str]]:
-        """Yield a row for the first metric in which a report counts users whom the order of ties decides."""
+                rows[count_label(name, compares_lists=compares_lists)] = cells
+        # Users whom the order of ties decides, of the first metric in which a report counts some.
         dependent = [report.counts.get("tie_dependent", {}) for report in self.reports.values()]
         firsts = [next((name for name, count in one.items() if count), None) for one in dependent]
-        for name in dict.fromkeys(name for name in firsts if name is not None):
-            yield [f"tie dependent {name}", *(str(one.get(name, 0)) for one in dependent)]
+        for first in dict.fromkeys(name for name in firsts if name is not None):
+            rows[f"tie dependent {first}"] = [one.get(first, 0) for one in dependent]
+        texts = {name: [*map(str, cells)] for name, cells in rows.items()}
+        candidates = [_format_candidates(report.state.counts.candidates) for report in self.reports.values()]
+        if any(candidates):
+            texts["candidates per user"] = candidates
+        return {name: dict(zip(self.reports, cells, strict=True)) for name, cells in texts.items()}
 
-    def _rows_of_candidates(self) -> Iterator[list[str]]:
-        """Yield a row for the numbers of candidates, if there are any."""
-        cells = [_format_candidates(report.state.counts.candidates) for report in self.reports.values()]
-        if any(cells):
-            yield ["candidates per user", *cells]
+    def _lines(self, rows: Sequence[_Row]) -> list[str]:
+        """Return a line for each count, and on the users whom values skip."""
+        skipped: dict[tuple[int, ...], list[str]] = {}
+        for row in rows:
+            skipped.setdefault(tuple(row.skipped), []).append(row.metric)
+        counts = {}
+        for cells, metrics in skipped.items():
+            of = "" if len(metrics) == len(rows) else f" in {listed(metrics)}"
+            counts[f"skipped users{of}"] = dict(zip(self.reports, map(str, cells), strict=True))
+        return [
+            f"{name}: {text}" for name, cells in (counts | self._counts()).items() if (text := _text_by_system(cells))
+        ]
 
-    def _groups_in_brief(self, labels: Sequence[Label]) -> list[DisplayTable]:
+    def to_display(self, labels: Sequence[Label]) -> Sequence[Table]:
+        """Return the values and, if there are any, those of groups; counts and the convention are below."""
+        rows = self.rows()
+        caption = f"Comparison of {plural(len(self.reports), 'system')}"
+        values = self.table(rows, DIGITS)._replace(caption=caption, notes=self._lines(rows))
+        *tables, last = [values, *self._groups_in_brief(labels)]
+        has_best = any(column.best for column in values.columns)
+        return [*tables, last._replace(notes=[*last.notes, self._remarks(has_best=has_best)])]
+
+    def _groups_in_brief(self, labels: Sequence[Label]) -> list[Table]:
+        """Return the values of all groups, of as many metrics as there is room for."""
         if not labels:
             return []
-        shown = labels[: max(1, _MOST_ROWS // len(self.spellings))]
-        left_out = len(labels) - len(shown)
-        notes = [f"{plural(left_out, 'more group')} in to_pandas('by_group')"] if left_out else []
-        return [DisplayTable("By group", self.of_groups(DIGITS, shown), notes)]
+        if len(labels) * len(self.spellings) <= _MOST_ROWS:
+            return [self.table(self.rows(labels), DIGITS, diagnostics=True)._replace(caption="By group")]
+        names = [value.name for value in plan_of_state(self._first.state)]
+        width = sum(max(len(system), DIGITS + 3) + 2 for system in self.reports)
+        size = max(
+            1, _MOST_WIDTH // (width + sum(len(one) + 1 for one in self.spellings) // len(names) * len(self.reports))
+        )
+        shown, metrics = labels[:_MOST_GROUPS], names[:size]
+        by_metric: dict[str, list[_Row]] = {}
+        for row in self.rows(shown, metrics):
+            by_metric.setdefault(row.metric, []).append(row)
+        columns = [
+            column._replace(name=f"{metric} {column.name}")
+            for metric, rows in by_metric.items()
+            for column in self.table(rows, DIGITS).columns[2:]
+        ]
+        left_out = [
+            plural(count, f"more {what}")
+            for count, what in ((len(labels) - len(shown), "group"), (len(names) - len(metrics), "metric"))
+            if count
+        ]
+        notes = [f"{' and '.join(left_out)} in to_pandas('by_group')"] if left_out else []
+        of_users = [_joined(row.evaluated) for row in next(iter(by_metric.values()))]
+        keys = [Column("group", [*map(str, shown)], "key"), Column("evaluated", of_users)]
+        return [Table([*keys, *columns], "By group", notes)]
 
-    def _remarks(self, table: TextTable) -> str:
+    def _remarks(self, *, has_best: bool) -> str:
         users = {report.state.counts.users for report in self.reports.values()}
         rules = dict.fromkeys(report._rules_text for report in self.reports.values())
         remarks = [" / ".join(rules), *(plural(count, "user") for count in users if len(users) == 1)]
-        return "; ".join([*remarks, "* best"] if table.best else remarks)
+        return "; ".join([*remarks, "* best"] if has_best else remarks)
 
 
-def _format_counts(counts: Sequence[int]) -> str:
+def _keys(rows: Sequence[_Row]) -> list[Column]:
+    """Return the columns that name the rows."""
+    groups = (
+        [Column("group", [str(row.group) for row in rows], "key")] if any(row.group is not None for row in rows) else []
+    )
+    return [*groups, Column("metric", [row.metric for row in rows], "key")]
+
+
+def _joined(counts: Sequence[int]) -> str:
     """Return the count that all systems share, or the systems' counts joined by slashes."""
     return "/".join(map(str, counts if len(set(counts)) > 1 else counts[:1]))
+
+
+def _text_by_system(cells: Mapping[str, str]) -> str:
+    """Return what all systems share, or of each system what it has; empty if that is nothing."""
+    if len(set(cells.values())) == 1:
+        only = next(iter(cells.values()))
+        return "" if only == "0" else only
+    return listed([f"{cell} in {system}" for system, cell in cells.items() if cell not in {"0", ""}])
 
 
 def _format_candidates(candidates: CandidateCounts | None) -> str:

@@ -8,10 +8,10 @@ from decimal import Decimal
 from numbers import Real
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from exactk._report.exports import DisplaysTables
-from exactk._report.tables import DisplayTable, TextTable
 from exactk._runtime.errors import input_error, type_error
 from exactk._runtime.numbers import parse_number
+from exactk._runtime.table import Table
+from exactk._runtime.table_exports import ExportsTable
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -80,7 +80,7 @@ class ConventionMatch(NamedTuple):
         return self.distance <= 1
 
 
-class ConventionMatches(DisplaysTables):
+class ConventionMatches(ExportsTable):
     """The result of `exactk.matching_conventions`. It prints the presets that match, or the nearest misses.
 
     Attributes
@@ -129,7 +129,17 @@ class ConventionMatches(DisplaysTables):
         """The presets that match."""
         return tuple(row.convention for row in self.rows if row.is_match)
 
-    def _display_tables(self) -> Sequence[DisplayTable]:
+    def columns(self) -> dict[str, Any]:
+        """Return a row for each preset: its values, their distance, and why it refuses the input, if it does."""
+        numbers = {metric: [row.numbers.get(metric, math.nan) for row in self.rows] for metric in self._published}
+        return {
+            "convention": [row.convention for row in self.rows],
+            **numbers,
+            "distance": [row.distance for row in self.rows],
+            "refusal": [row.refusal for row in self.rows],
+        }
+
+    def _tables(self) -> Sequence[Table]:
         presets: dict[tuple[str, ...], list[str]] = {}  # by their numbers as they are printed
         for row in self.rows:
             if row.is_match or not (self.names or row.refusal):
@@ -137,12 +147,17 @@ class ConventionMatches(DisplaysTables):
                 presets.setdefault(cells, []).append(row.convention)
         shown = list(presets.items())[: None if self.names else _MOST_MISSES]
         published = [*(number.text for number in self._published.values()), "published"]
-        table = [published, *([*cells, ", ".join(names)] for cells, names in shown)]
+        rows = [published, *([*cells, ", ".join(names)] for cells, names in shown)]
         count = f"{len(self.names)} of {len(self.rows)} presets match"
         if not self.names:
             count = f"none of {len(self.rows)} presets matches: these are the nearest"
         if self._changes:
             count += f"; all with {self._changes}"
         refusals = [f"refused by {row.convention}: {row.refusal}" for row in self.rows if row.refusal]
-        text_table = TextTable([*self._published, "presets"], table, left=len(self._published) + 1)
-        return [DisplayTable("Published numbers and presets", text_table, [count, *refusals], longest=600)]
+        header = [*self._published, "presets"]
+        around: dict[str, Any] = {"caption": "Published numbers and presets", "longest": 600}
+        return [Table.of_rows(header, rows, len(header), notes=[count, *refusals], **around)]
+
+    def _export_table(self, digits: int | None) -> Table:  # noqa: ARG002 - as many as the published numbers have, and two more
+        (shown,) = self._tables()
+        return shown._replace(legend="; ".join(shown.notes))

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 from exactk._inference.bootstrap import FEWEST_UNITS
 from exactk._inference.margins import SMALL_GROUP
 from exactk._report.comparison_options import ComparisonOptions
-from exactk._report.tables import TextTable, format_number
 from exactk._runtime.errors import warn
 from exactk._runtime.faults import Option, plural
 from exactk._runtime.numbers import DIGITS
+from exactk._runtime.table import Table, format_number
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
@@ -145,7 +145,7 @@ class _Column(NamedTuple):
     cell: Callable[[Difference], str]
 
 
-def difference_table(rows: Sequence[Difference], method: ComparisonMethod, decimals: int | None = None) -> TextTable:
+def difference_table(rows: Sequence[Difference], method: ComparisonMethod, decimals: int | None = None) -> Table:
     """Return the rows as text: of columns that would be the same in all rows, the caption has the number of users.
 
     By default, values have four decimals, and differences as many as their intervals need.
@@ -179,7 +179,8 @@ def difference_table(rows: Sequence[Difference], method: ComparisonMethod, decim
         _Column("verdict", lambda row: row.verdict),
     ]
     cells = [[column.cell(row) for column in columns] for row in map(_without_rounding, rows)]
-    return TextTable([column.header for column in columns], cells, left=len(names))
+    caption = "Differences by group" if names[0].header == "group" else "Differences"
+    return Table.of_rows([column.header for column in columns], cells, len(names), caption=caption)
 
 
 def _without_rounding(row: Difference) -> Difference:

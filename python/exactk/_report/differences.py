@@ -11,33 +11,18 @@ from exactk._plan.metric_strings import canonical_name
 from exactk._report.difference import Compared, Difference, difference_row, verdict_of
 from exactk._report.difference_lookup import lookup_error, names_of, text_index_error
 from exactk._report.difference_table import ComparisonMethod, caption_lines, difference_table, heterogeneity_lines
-from exactk._report.exports import DisplaysTables, checked_digits, return_or_write, rounded
+from exactk._report.export_columns import flat_dict
 from exactk._report.metric_mapping import ReadOnlyMapping
-from exactk._report.tables import (
-    DisplayTable,
-    flat_dict,
-    format_csv,
-    format_latex,
-    format_markdown,
-    latex_float,
-    markdown_with_caption,
-    without_markup,
-)
-from exactk._runtime import optional
 from exactk._runtime.errors import ExactkError
+from exactk._runtime.table_exports import ExportsTable
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-    import pandas as pd
-    import polars as pl
-    import pyarrow as pa
-
     from exactk._inference.margins import Margin
     from exactk._report.comparison_options import ComparisonOptions
-    from exactk._report.exports import FilePath
     from exactk._report.paired_sums import Resampled
-    from exactk._report.tables import Columns, TextTable
+    from exactk._runtime.table import Table
 
 
 _TRACKED = ("difference", "low", "high", "p", "p_adjusted")
@@ -73,7 +58,7 @@ def heterogeneity_of(groups: Iterable[Compared]) -> Heterogeneity:
     return heterogeneity([None if one.estimate is None else one.estimate.contrast() for one in groups])
 
 
-class Differences(DisplaysTables, Sequence[Difference]):
+class Differences(ExportsTable, Sequence[Difference]):
     """The differences of a comparison: a sequence of one `Difference` per metric and pair of systems.
 
     `exactk.Comparison.differences` returns it. It prints as a table, with the test, the adjustment and the confidence
@@ -177,7 +162,7 @@ class Differences(DisplaysTables, Sequence[Difference]):
         except ExactkError:  # no metric
             return metric
 
-    def columns(self) -> Columns:
+    def columns(self) -> dict[str, Any]:
         """Return the rows as columns, by name."""
         left_out = () if any(row.group is not None for row in self) else ("group",)
         return {name: [getattr(row, name) for row in self._rows] for name in Difference._fields if name not in left_out}
@@ -218,65 +203,6 @@ class Differences(DisplaysTables, Sequence[Difference]):
 
         return flat_dict(((parts(row, field), getattr(row, field)) for row in self for field in _TRACKED), prefix, sep)
 
-    def to_pandas(self) -> pd.DataFrame:
-        """Return a pandas data frame."""
-        return optional.pandas_frame(self.columns())
-
-    def to_polars(self) -> pl.DataFrame:
-        """Return a Polars data frame."""
-        return optional.polars_frame(self.columns())
-
-    def to_arrow(self) -> pa.Table:
-        """Return an Arrow table."""
-        return optional.arrow_table(self.columns())
-
-    @overload
-    def to_csv(self, path: None = None, *, digits: int | None = None) -> str: ...
-    @overload
-    def to_csv(self, path: FilePath, *, digits: int | None = None) -> None: ...
-    def to_csv(self, path: FilePath | None = None, *, digits: int | None = None) -> str | None:
-        """Return CSV with a column per field of the rows, or write it to a file.
-
-        Parameters
-        ----------
-        path : str or path-like, optional
-            The file to write. Without it, the text is returned.
-        digits : int, optional
-            Decimals to which numbers are rounded. By default they are in full precision.
-        """
-        columns = self.columns()
-        if digits is not None:
-            columns = {name: rounded(column, checked_digits(digits)) for name, column in columns.items()}
-        return return_or_write(format_csv(columns), path)
-
-    @overload
-    def to_markdown(self, path: None = None, *, digits: int | None = None) -> str: ...
-    @overload
-    def to_markdown(self, path: FilePath, *, digits: int | None = None) -> None: ...
-    def to_markdown(self, path: FilePath | None = None, *, digits: int | None = None) -> str | None:
-        """Return a Markdown table with the caption below, or write it to a file; see `to_latex` for the parameters."""
-        table = self._text_table(digits)
-        text = format_markdown(*without_markup(table.header, table.rows), table.left)
-        return return_or_write(markdown_with_caption(text, self.caption), path)
-
-    @overload
-    def to_latex(self, path: None = None, *, digits: int | None = None) -> str: ...
-    @overload
-    def to_latex(self, path: FilePath, *, digits: int | None = None) -> None: ...
-    def to_latex(self, path: FilePath | None = None, *, digits: int | None = None) -> str | None:
-        """Return a LaTeX ``table`` with a caption, or write it to a file. It needs no package.
-
-        Parameters
-        ----------
-        path : str or path-like, optional
-            The file to write. Without it, the text is returned.
-        digits : int, optional
-            Decimals of values, differences and intervals. By default, values have four, and differences as many as
-            their intervals need.
-        """
-        table = self._text_table(digits)
-        return return_or_write(latex_float(format_latex(*table), self.caption), path)
-
     @property
     def caption(self) -> str:
         """How the differences were tested, in words."""
@@ -287,12 +213,11 @@ class Differences(DisplaysTables, Sequence[Difference]):
         heterogeneity = heterogeneity_lines(self, self._heterogeneity, self._method)
         return [*caption_lines(self, self._method), *heterogeneity]
 
-    def _display_tables(self) -> Sequence[DisplayTable]:
-        caption = "Differences by group" if any(row.group is not None for row in self) else "Differences"
-        return [DisplayTable(caption, self._text_table(), self._caption_lines())]
+    def _tables(self) -> Sequence[Table]:
+        return [difference_table(self, self._method)._replace(notes=self._caption_lines())]
 
-    def _text_table(self, digits: int | None = None) -> TextTable:
-        return difference_table(self, self._method, None if digits is None else checked_digits(digits))
+    def _export_table(self, digits: int | None) -> Table:
+        return difference_table(self, self._method, digits)._replace(legend=self.caption)
 
     def __len__(self) -> int:
         return len(self._rows)

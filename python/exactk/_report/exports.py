@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-import os
-from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from abc import abstractmethod
+from collections.abc import Mapping, Sequence
 from importlib import import_module
 from numbers import Integral
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, overload
+from typing import TYPE_CHECKING, Any, Protocol
 
 from exactk._runtime.errors import InputError, input_error, type_error
-from exactk._runtime.faults import Option
 from exactk._runtime.numbers import DIGITS
 from exactk._runtime.records import Record
+from exactk._runtime.table_exports import ShowsTables, checked_digits, csv_of, writes
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
     from typing import Self
 
     import pandas as pd
@@ -26,49 +24,19 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure, SubFigure
 
+    from exactk._report.export_columns import Columns, TableName
     from exactk._report.gate import Gate
     from exactk._report.json_document import Document, Source
     from exactk._report.judged_lists import JudgedLists
-    from exactk._report.significance_marks import SignificanceMarks
-    from exactk._report.tables import Columns, DisplayTable, Table, TextTable
-
-FilePath: TypeAlias = str | os.PathLike[str]
-_MAX_DIGITS = 17  # more say nothing about a double
-
+    from exactk._runtime.table import Table
 
 TABLES = ("values", "per_user", "by_group", "by_item_group")
 
 
-class DisplaysTables(ABC):
-    """Base of objects that print as tables."""
+class Exports(ShowsTables):
+    """Base of reports and comparisons: what they print, and are written as."""
 
-    @abstractmethod
-    def _display_tables(self) -> Sequence[DisplayTable]:
-        """Return the tables, one above the other."""
-
-    def __repr__(self) -> str:
-        from exactk._report.tables import format_text
-        from exactk._runtime.printable_text import printable
-
-        return "\n".join(
-            "\n".join([format_text(*one.table), *map(printable, one.notes)]) for one in self._display_tables()
-        )
-
-    def _repr_html_(self) -> str:
-        from exactk._runtime.html_table import HtmlTable, html_of_tables
-
-        return html_of_tables(
-            [HtmlTable(one.caption, *one.table, one.notes, one.longest) for one in self._display_tables()]
-        )
-
-
-def tables_of(shown: DisplaysTables) -> Sequence[DisplayTable]:
-    """Return the tables that an object prints."""
-    return shown._display_tables()  # noqa: SLF001 - of the class above
-
-
-class Exports(DisplaysTables):
-    """Base of objects that print as a table and convert to text, plain data and data frames."""
+    _table_names = TABLES
 
     @abstractmethod
     def to_dict(self) -> dict[str, Any]:
@@ -80,7 +48,7 @@ class Exports(DisplaysTables):
         """Return what `to_dict` described."""
 
     @abstractmethod
-    def columns(self, table: Table = "values", *, wide: bool | None = None) -> Columns:
+    def columns(self, table: TableName = "values", *, wide: bool | None = None) -> Columns:
         """Return the columns of a table."""
 
     @abstractmethod
@@ -97,37 +65,34 @@ class Exports(DisplaysTables):
         """Return what `_to_document` described."""
 
     @abstractmethod
-    def _text_table(self, table: Table, digits: int) -> TextTable:
-        """Return a table as text."""
+    def _index_of(self, metric: str, argument: str = "metric") -> int:
+        """Return the index of a metric in any spelling; raise InputError if it was not requested."""
 
-    def _marks(self, table: Table) -> SignificanceMarks:  # noqa: ARG002 - for classes that have tests
-        """Return the marks of significance in a table of Markdown or LaTeX."""
-        from exactk._report.significance_marks import NO_MARKS
+    @abstractmethod
+    def _export_table(
+        self, table: TableName, digits: int, names: Sequence[str] | None, *, systems_as_rows: bool, diagnostics: bool
+    ) -> Table:
+        """Return a table for Markdown and LaTeX, of the metrics with these canonical names."""
 
-        return NO_MARKS
+    @property
+    @abstractmethod
+    def metrics(self) -> tuple[str, ...]:
+        """Canonical names of the metrics."""
 
     @classmethod
     def _expected(cls) -> str:
         """Return the description of valid plain data, for errors."""
         return f"the output of {cls.__name__}.to_dict"
 
-    @overload
-    def to_json(self, path: None = None) -> str: ...
-    @overload
-    def to_json(self, path: FilePath) -> None: ...
-    def to_json(self, path: FilePath | None = None) -> str | None:
+    @writes
+    def to_json(self) -> str:
         """Return everything as JSON, or write it to a file; NaN is null.
 
         One report and several have the same shape, described in the documentation of files.
-
-        Parameters
-        ----------
-        path : str or path-like, optional
-            The file to write. Without it, the text is returned.
         """
         from exactk._report.json_document import json_document
 
-        return return_or_write(json_document(self._to_document()), path)
+        return json_document(self._to_document())
 
     @classmethod
     def from_json(cls, source: Source) -> Self:
@@ -146,26 +111,49 @@ class Exports(DisplaysTables):
     def _expected_json(cls) -> str:
         return f"the output of {cls.__name__}.to_json"
 
-    @overload
-    def to_markdown(self, path: None = None, *, table: Table = "values", digits: int = DIGITS) -> str: ...
-    @overload
-    def to_markdown(self, path: FilePath, *, table: Table = "values", digits: int = DIGITS) -> None: ...
-    def to_markdown(self, path: FilePath | None = None, *, table: Table = "values", digits: int = DIGITS) -> str | None:
-        """Return a Markdown table, or write it to a file; see `to_latex` for what it has and the parameters."""
-        from exactk._report.tables import format_markdown, markdown_with_caption, without_markup
+    @writes
+    def to_markdown(
+        self,
+        *,
+        table: TableName = "values",
+        digits: int = DIGITS,
+        metrics: str | Sequence[str] | None = None,
+        systems_as_rows: bool = False,
+        diagnostics: bool = False,
+    ) -> str:
+        """Return a Markdown table, or write it to a file; see `to_latex` for what it has.
 
-        text_table = self._text_table(table, checked_digits(digits))
-        header, rows = without_markup(text_table.header, text_table.rows)
-        superscripts, caption = self._marks(table)
-        text = format_markdown(header, rows, text_table.left, text_table.best, superscripts)
-        return return_or_write(markdown_with_caption(text, caption) if caption else text, path)
+        Parameters
+        ----------
+        table : {"values", "per_user", "by_group", "by_item_group"}
+            What the rows are; see `to_latex`.
+        digits : int
+            Decimals of each number but counts.
+        metrics : str or sequence of str, optional
+            The metrics to show, in this order; by default all.
+        systems_as_rows : bool
+            Whether a comparison has a row per system.
+        diagnostics : bool
+            Whether the table also has the users of each mean, and what was counted; see `to_latex`.
+        """
+        from exactk._runtime.table_formats import format_markdown
 
-    @overload
-    def to_latex(self, path: None = None, *, table: Table = "values", digits: int = DIGITS) -> str: ...
-    @overload
-    def to_latex(self, path: FilePath, *, table: Table = "values", digits: int = DIGITS) -> None: ...
-    def to_latex(self, path: FilePath | None = None, *, table: Table = "values", digits: int = DIGITS) -> str | None:
-        r"""Return a LaTeX ``tabular``, or write it to a file. It needs no package.
+        return format_markdown(self._asked_table(table, digits, metrics, systems_as_rows, diagnostics))
+
+    @writes
+    def to_latex(
+        self,
+        *,
+        table: TableName = "values",
+        digits: int = DIGITS,
+        caption: str | None = None,
+        label: str | None = None,
+        metrics: str | Sequence[str] | None = None,
+        systems_as_rows: bool = False,
+        booktabs: bool = True,
+        diagnostics: bool = False,
+    ) -> str:
+        r"""Return a LaTeX ``tabular``, or write it to a file.
 
         A comparison has a column per system, and each metric's best values in bold. If its differences can be tested,
         it is a ``table`` with a ``\caption`` that says how: each system has a letter, and a value has the letters of the
@@ -174,36 +162,53 @@ class Exports(DisplaysTables):
 
         Parameters
         ----------
-        path : str or path-like, optional
-            The file to write. Without it, the text is returned.
         table : {"values", "per_user", "by_group", "by_item_group"}
             What the rows are: metrics, users, groups and metrics, or groups of items and metrics.
         digits : int
             Decimals of each number but counts.
+        caption : str, optional
+            What the caption begins with, as plain text; what the letters mean follows.
+        label : str, optional
+            The ``\label``. With it or a caption, the ``tabular`` is in a ``table``.
+        metrics : str or sequence of str, optional
+            The metrics to show, in this order; by default all.
+        systems_as_rows : bool
+            Whether a comparison has a row per system, and a column per metric. Tables of users and of groups of items
+            have rows of their own.
+        booktabs : bool
+            Whether the rules are those of the package booktabs. Otherwise they are ``\hline``, which needs no package.
+        diagnostics : bool
+            Whether the table also has the number of users in each mean and of those who are skipped, and a comparison a row
+            for each count that is not 0, such as of users without a list.
         """
-        from exactk._report.tables import format_latex, latex_float
+        from exactk._runtime.table_formats import format_latex
 
-        text_table = self._text_table(table, checked_digits(digits))
-        superscripts, caption = self._marks(table)
-        text = format_latex(*text_table, superscripts)
-        return return_or_write(latex_float(text, caption) if caption else text, path)
+        shown = self._asked_table(table, digits, metrics, systems_as_rows, diagnostics)
+        return format_latex(shown, caption, label, booktabs=booktabs)
 
-    @overload
-    def to_csv(
-        self, path: None = None, *, table: Table = "values", wide: bool | None = None, digits: int | None = None
-    ) -> str: ...
-    @overload
-    def to_csv(
-        self, path: FilePath, *, table: Table = "values", wide: bool | None = None, digits: int | None = None
-    ) -> None: ...
-    def to_csv(
+    def _asked_table(
         self,
-        path: FilePath | None = None,
-        *,
-        table: Table = "values",
-        wide: bool | None = None,
-        digits: int | None = None,
-    ) -> str | None:
+        table: TableName,
+        digits: int,
+        metrics: str | Sequence[str] | None,
+        systems_as_rows: bool,  # noqa: FBT001 - as the next
+        diagnostics: bool,  # noqa: FBT001 - passed on in order
+    ) -> Table:
+        """Return a table for Markdown and LaTeX, once the arguments are checked."""
+        if table not in TABLES:
+            raise unknown_table(table)
+        names = None
+        if metrics is not None:
+            chosen: Any = [metrics] if isinstance(metrics, str) else metrics
+            if not isinstance(chosen, Sequence) or not chosen or not all(isinstance(one, str) for one in chosen):
+                raise type_error("metrics", "a metric, or a sequence of metrics", repr(metrics))
+            names = list(dict.fromkeys(self.metrics[self._index_of(one, "metrics")] for one in chosen))
+        return self._export_table(
+            table, checked_digits(digits), names, systems_as_rows=systems_as_rows, diagnostics=diagnostics
+        )
+
+    @writes
+    def to_csv(self, *, table: TableName = "values", wide: bool | None = None, digits: int | None = None) -> str:
         """Return CSV, or write it to a file.
 
         Text that a spreadsheet would run as a formula (beginning with ``=``, ``+``, ``-`` or ``@``, but not a number)
@@ -211,8 +216,6 @@ class Exports(DisplaysTables):
 
         Parameters
         ----------
-        path : str or path-like, optional
-            The file to write. Without it, the text is returned.
         table : {"values", "per_user", "by_group", "by_item_group"}
             What the rows are; see `to_pandas`.
         wide : bool, optional
@@ -220,14 +223,9 @@ class Exports(DisplaysTables):
         digits : int, optional
             Decimals to which numbers are rounded. By default they are in full precision.
         """
-        from exactk._report.tables import format_csv, plain_column
+        return csv_of(self.columns(table, wide=wide), digits)
 
-        columns = {name: plain_column(column) for name, column in self.columns(table, wide=wide).items()}
-        if digits is not None:
-            columns = {name: rounded(column, checked_digits(digits)) for name, column in columns.items()}
-        return return_or_write(format_csv(columns), path)
-
-    def to_pandas(self, table: Table = "values", *, wide: bool | None = None) -> pd.DataFrame:
+    def to_pandas(self, table: TableName = "values", *, wide: bool | None = None) -> pd.DataFrame:
         """Return a pandas data frame.
 
         Parameters
@@ -257,13 +255,13 @@ class Exports(DisplaysTables):
 
         return optional.pandas_frame(self.columns(table, wide=wide))
 
-    def to_polars(self, table: Table = "values", *, wide: bool | None = None) -> pl.DataFrame:
+    def to_polars(self, table: TableName = "values", *, wide: bool | None = None) -> pl.DataFrame:
         """Return a Polars data frame; see `to_pandas`."""
         from exactk._runtime import optional
 
         return optional.polars_frame(self.columns(table, wide=wide))
 
-    def to_arrow(self, table: Table = "values", *, wide: bool | None = None) -> pa.Table:
+    def to_arrow(self, table: TableName = "values", *, wide: bool | None = None) -> pa.Table:
         """Return an Arrow table; see `to_pandas`."""
         from exactk._runtime import optional
 
@@ -275,35 +273,6 @@ def json_of(result: Exports, command: Sequence[str], inputs: Sequence[Mapping[st
     from exactk._report.json_document import json_document
 
     return json_document(result._to_document(), command, inputs)  # noqa: SLF001 - of the class's own module
-
-
-def checked_digits(digits: object) -> int:
-    """Return the decimals to which numbers are rounded; raise InputError or InputTypeError if these are none."""
-    if isinstance(digits, bool) or not isinstance(digits, int):
-        raise type_error("digits", "an integer", repr(digits))
-    if not 0 <= digits <= _MAX_DIGITS:
-        raise input_error("digits", f"an integer from 0 to {_MAX_DIGITS}", repr(digits)[:20])
-    return digits
-
-
-def rounded(column: list[Any], digits: int) -> list[Any]:
-    """Return the cells with numbers but integers rounded."""
-    return [round(cell, digits) if isinstance(cell, float) else cell for cell in column]
-
-
-def return_or_write(text: str, path: FilePath | None) -> str | None:
-    """Return the text, or write it to a file as UTF-8, with lone surrogates escaped."""
-    from exactk._runtime.written_files import write_file
-
-    if path is None:
-        return text
-    if not isinstance(path, (str, os.PathLike)):
-        raise type_error("path", "a path", type(path).__name__)
-    if path in TABLES:
-        raise input_error("path", "the path of a file", f"{path!r}, the name of a table", hint=Option("table", path))
-    ending = "" if text.endswith("\n") else "\n"
-    write_file(path, (text + ending).encode(errors="backslashreplace"))
-    return None
 
 
 class PageRequest(Record, eq=False):

@@ -14,8 +14,9 @@ from exactk._report.difference import check_share
 from exactk._report.difference_table import FEW_USERS
 from exactk._runtime.errors import input_error
 from exactk._runtime.faults import Option
-from exactk._runtime.html_table import HtmlTable, html_of_tables
+from exactk._runtime.html_table import html_of_tables
 from exactk._runtime.printable_text import printable
+from exactk._runtime.table import Table
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -131,7 +132,8 @@ class Gate:
     def _repr_html_(self) -> str:
         rows = [[check.status, check.text] for check in self._sorted_checks()]
         caption = f"Gate {self.status}: {outcome_text(self)}"
-        return html_of_tables([HtmlTable(caption, ["status", "finding"], rows, 2, notes=[HOW_TESTED], longest=600)])
+        table = Table.of_rows(["status", "finding"], rows, 2, caption=caption, notes=[HOW_TESTED], longest=600)
+        return html_of_tables([table])
 
     def _sorted_checks(self) -> list[Check]:
         """Return the claims that do not hold before the others."""

@@ -6,16 +6,23 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from exactk._inputs.checks import read_only
 from exactk._inputs.model.top_k import with_item_keys
+from exactk._runtime.faults import plural
+from exactk._runtime.table_exports import ExportsTable
 
 if TYPE_CHECKING:
-    import numpy as np
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
+
+    from exactk._runtime.table import Table
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class JudgedLists:
+class JudgedLists(ExportsTable):
     """The first k ranks of each user's list beside the truth, as arrays: what `exactk.judge` returns.
 
     Row u is a user, column i is rank i + 1. The arrays are read-only.
@@ -90,6 +97,45 @@ class JudgedLists:
         return (
             f"judged lists of {users} at k={self.k}: {int(self.lengths.sum()):,} items, {int(self.hits.sum()):,} hits"
         )
+
+    def columns(self) -> dict[str, Any]:
+        """Return a row for each user and item: the user, the rank from 1, the item, its grade and whether it is a hit.
+
+        Users without keys are row numbers.
+        """
+        from exactk._report.user_table import join_columns, user_columns
+
+        rows, ranks = np.nonzero(self.codes >= 0)
+        users = np.arange(self.first_user, self.first_user + len(self)) if self.users is None else self.users
+        items = self.items[rows, ranks]
+        columns = {
+            "rank": ranks + 1,
+            "item": items if items.dtype.kind in "iu" else items.tolist(),
+            "grade": self.grades[rows, ranks],
+            "hit": self.hits[rows, ranks],
+        }
+        return join_columns(user_columns(users[rows]), columns)
+
+    def _tables(self) -> Sequence[Table]:
+        from exactk._runtime.html_table import MOST_ROWS
+
+        shown = max(1, MOST_ROWS // max(1, self.k))
+        names = ("codes", "grades", "hits", "lengths", "relevant", "in_truth", "has_list")
+        some: dict[str, Any] = {name: getattr(self, name)[:shown] for name in names}
+        users = None if self.users is None else self.users[:shown]
+        first = JudgedLists(**some, users=users, item_keys=self.item_keys, first_user=self.first_user)
+        notes = [f"the first {plural(shown, 'user')}; to_pandas() has all"] if len(self) > shown else []
+        return [first._export_table(None)._replace(caption=repr(self)[:1].upper() + repr(self)[1:], notes=notes)]
+
+    def _export_table(self, digits: int | None) -> Table:
+        from exactk._runtime.table import Table
+
+        columns = self.columns()
+        columns["grade"] = [
+            "" if np.isnan(grade) else f"{grade:.{digits}f}" if digits else f"{grade:g}" for grade in columns["grade"]
+        ]
+        columns["hit"] = ["yes" if hit else "" for hit in columns["hit"]]
+        return Table.of_columns(columns, len(columns) - 4)
 
 
 JudgedLists.__module__ = "exactk.results"  # where a dataclass would look for names, if it stood in its body

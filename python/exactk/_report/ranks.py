@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from exactk._report.exports import DisplaysTables
-from exactk._report.tables import DisplayTable, TextTable
 from exactk._runtime.names import did_you_mean
+from exactk._runtime.numbers import DIGITS
+from exactk._runtime.table import Column, Table
+from exactk._runtime.table_exports import ExportsTable
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -41,7 +42,7 @@ class RankInterval(NamedTuple):
 RankInterval.__module__ = "exactk.results"  # for its body has fields alone
 
 
-class Ranks(DisplaysTables, Mapping[str, RankInterval]):
+class Ranks(ExportsTable, Mapping[str, RankInterval]):
     """The ranks that each system may have in one metric, a mapping from system to `RankInterval`.
 
     `exactk.Comparison.ranks` returns it. Systems are in the order of their values, the best first. It prints them with
@@ -96,15 +97,33 @@ class Ranks(DisplaysTables, Mapping[str, RankInterval]):
     def _ipython_key_completions_(self) -> list[str]:
         return list(self)
 
-    def _display_tables(self) -> Sequence[DisplayTable]:
-        rows = [
-            [system, f"{self._values[system]:.4f}", ranks_text(interval)]
-            for system, interval in self._intervals.items()
+    def columns(self) -> dict[str, Any]:
+        """Return a row for each system: its value, and the best and the worst rank that it may have."""
+        intervals = self._intervals.values()
+        return {
+            "system": list(self._intervals),
+            self._metric: [self._values[system] for system in self._intervals],
+            "best_rank": [interval.best for interval in intervals],
+            "worst_rank": [interval.worst for interval in intervals],
+        }
+
+    def _tables(self) -> Sequence[Table]:
+        shown = self._export_table(None)
+        return [shown._replace(notes=[self._top_text, self._note], legend="")]
+
+    def _export_table(self, digits: int | None) -> Table:
+        values = [self._values[system] for system in self._intervals]
+        columns = [
+            Column("system", list(self._intervals), "key"),
+            Column(self._metric, values, digits=DIGITS if digits is None else digits),
+            Column("rank", [*map(ranks_text, self._intervals.values())]),
         ]
+        return Table(columns, f"Ranks by {self._metric}", legend=f"{self._top_text}; {self._note}")
+
+    @property
+    def _top_text(self) -> str:
         top = ", ".join(self.top)
-        line = f"tied for the top: {top}" if len(self.top) > 1 else f"top: {top}"
-        table = TextTable(["system", self._metric, "rank"], rows)
-        return [DisplayTable(f"Ranks by {self._metric}", table, [line, self._note])]
+        return f"tied for the top: {top}" if len(self.top) > 1 else f"top: {top}"
 
 
 def ranks_text(interval: RankInterval) -> str:

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property, partial
 from itertools import chain, islice
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar
 
 import numpy as np
 
@@ -18,9 +18,10 @@ from exactk._report.counts import count_text
 from exactk._report.exports import Exports
 from exactk._report.state import State, plan_of_state, sums_of_groups
 from exactk._runtime.errors import input_error
-from exactk._runtime.faults import Option, plural
+from exactk._runtime.faults import Option, listed, plural
 from exactk._runtime.numbers import DIGITS
 from exactk._runtime.records import NamedTuple
+from exactk._runtime.table_exports import writes
 
 if TYPE_CHECKING:
     from collections.abc import ItemsView, KeysView, ValuesView
@@ -33,16 +34,17 @@ if TYPE_CHECKING:
     from exactk._plan.conventions import Convention
     from exactk._plan.values import Plan, Value
     from exactk._report.counts import CandidateCounts
-    from exactk._report.exports import DrawnDisplay, FilePath
+    from exactk._report.export_columns import Columns, TableName
+    from exactk._report.exports import DrawnDisplay
     from exactk._report.json_document import Document
     from exactk._report.judged_lists import JudgedLists
     from exactk._report.metric_mapping import MetricMapping
     from exactk._report.shards import Shards
     from exactk._report.statistics import DisparityMeasure
     from exactk._report.sums import GroupSums, Label, Sums
-    from exactk._report.tables import Columns, DisplayTable, Table, TextTable
     from exactk._report.tallies import GroupTally, ItemTally
     from exactk._report.user_table import UserTable
+    from exactk._runtime.table import Table
 
 _T = TypeVar("_T")
 ReportPlot: TypeAlias = Literal["values", "curves", "distribution"]
@@ -638,22 +640,8 @@ class Report(Exports, Mapping[str, float]):
                 check_computed(data.get(name, computed), computed, name)
             return report
 
-    @overload
-    def to_html(
-        self, path: None = None, *, title: str | None = None, note: str = "", lists: JudgedLists | None = None
-    ) -> str: ...
-    @overload
-    def to_html(
-        self, path: FilePath, *, title: str | None = None, note: str = "", lists: JudgedLists | None = None
-    ) -> None: ...
-    def to_html(
-        self,
-        path: FilePath | None = None,
-        *,
-        title: str | None = None,
-        note: str = "",
-        lists: JudgedLists | None = None,
-    ) -> str | None:
+    @writes
+    def to_html(self, *, title: str | None = None, note: str = "", lists: JudgedLists | None = None) -> str:
         """Return the report as one HTML page, or write it to a file.
 
         The page is one file without scripts, which loads nothing and names no user. It has the values with intervals, curves
@@ -662,8 +650,6 @@ class Report(Exports, Mapping[str, float]):
 
         Parameters
         ----------
-        path : str or path-like, optional
-            The file to write. Without it, the text is returned.
         title : str, optional
             The heading.
         note : str
@@ -690,11 +676,10 @@ class Report(Exports, Mapping[str, float]):
         >>> "<title>A first page</title>" in page
         True
         """
-        from exactk._report.exports import html_page, page_request, return_or_write
+        from exactk._report.exports import html_page, page_request
 
-        return return_or_write(
-            html_page(self, page_request(title=title, note=note, lists=None if lists is None else {"": lists})), path
-        )
+        of_system = None if lists is None else {"": lists}
+        return html_page(self, page_request(title=title, note=note, lists=of_system))
 
     def plot(self, kind: ReportPlot = "values", metric: str | None = None, *, ax: Axes | None = None) -> DrawnDisplay:
         """Draw the report with matplotlib. Needs ``pip install 'exactk[plots]'``.
@@ -756,52 +741,76 @@ class Report(Exports, Mapping[str, float]):
         >>> exactk.evaluate([[1]], [[2, 1]], ["map@10", "fbeta@5(beta=2)"]).to_flat_dict("valid/")
         {'valid/map_at_10': 0.5, 'valid/fbeta_at_5_beta_2': 0.5555555555555556}
         """
-        from exactk._report.tables import flat_dict
+        from exactk._report.export_columns import flat_dict
 
         return flat_dict((((name,), value) for name, value in self.items()), prefix)
 
-    def _text_table(self, table: Table, digits: int) -> TextTable:
-        from exactk._report.tables import text_of_columns
+    def _export_table(
+        self, table: TableName, digits: int, names: Sequence[str] | None, *, systems_as_rows: bool, diagnostics: bool
+    ) -> Table:
         from exactk._report.user_table import user_columns
+        from exactk._runtime.table import Table
 
+        if systems_as_rows:
+            hint = "exactk.compare_reports({'name': report}) has a row for it"
+            raise input_error("systems_as_rows", "False for the report of one system", "True", hint=hint)
         if table == "values":
-            return self._text_of_values(digits)
+            return self._table_of_values(digits, names, diagnostics=diagnostics)
         if table == "by_group":
-            return self._text_of_groups(digits)
+            return self._table_of_groups(digits, names, diagnostics=diagnostics)
         if table == "by_item_group":
-            return text_of_columns(self.columns(table), 2, digits)
-        return text_of_columns(self.columns(table), len(user_columns(self.users)), digits)
+            return self._table_of_item_groups(digits, names, diagnostics=diagnostics)
+        columns, keys = self.columns(table), len(user_columns(self.users))
+        if names is not None:
+            spellings = self._plan.spellings_by_name
+            shown = [*columns][:keys] + [spellings[name] for name in names if spellings[name] in columns]
+            columns = {name: columns[name] for name in shown}
+        return Table.of_columns(columns, keys, digits)
 
-    def _text_of_values(self, digits: int) -> TextTable:
-        from exactk._report.tables import TextTable, format_number
+    def _table_of_values(self, digits: int, names: Sequence[str] | None = None, *, diagnostics: bool = False) -> Table:
+        from exactk._runtime.table import Column, Table
 
-        evaluated, deviations = self.counts["evaluated"], self.standard_deviation
-        rows = [
-            [
-                name,
-                format_number(value, digits),
-                format_number(deviations[name], digits),
-                str(evaluated[name]),
-                str(self.state.counts.users - evaluated[name]),
-            ]
-            for name, value in self.items()
+        spellings = self._plan.spellings_by_name
+        shown = self.metrics if names is None else names
+        columns = [
+            Column("metric", [spellings[name] for name in shown], "key"),
+            Column("value", [self[name] for name in shown], digits=digits),
+            Column("std", [self.standard_deviation[name] for name in shown], digits=digits),
         ]
-        return TextTable(["metric", "value", "std", "evaluated", "skipped"], rows)
+        if diagnostics:
+            evaluated = [self.counts["evaluated"][name] for name in shown]
+            skipped = [self.state.counts.users - count for count in evaluated]
+            columns += [Column("evaluated", evaluated), Column("skipped", skipped)]
+        return Table(columns, "Report")
 
-    def _text_of_groups(self, digits: int) -> TextTable:
-        from exactk._report.tables import TextTable, format_number
+    def _table_of_groups(self, digits: int, names: Sequence[str] | None, *, diagnostics: bool) -> Table:
+        from exactk._runtime.table import Column, Table
 
-        rows = [
-            [
-                str(row.label),
-                row.metric,
-                format_number(row.value, digits),
-                format_number(row.standard_deviation, digits),
-                str(row.evaluated),
-            ]
-            for row in self._rows_of_groups()
+        rows = list(self._rows_of_groups())
+        if not rows:
+            raise input_error("table", "groups, which groups= names", "none")
+        if names is not None:
+            by_value = {(row.label, row.name): row for row in rows}
+            rows = [by_value[label, name] for label in dict.fromkeys(row.label for row in rows) for name in names]
+        columns = [
+            Column("group", [str(row.label) for row in rows], "key"),
+            Column("metric", [row.metric for row in rows], "key"),
+            Column("value", [row.value for row in rows], digits=digits),
+            Column("std", [row.standard_deviation for row in rows], digits=digits),
         ]
-        return TextTable(["group", "metric", "value", "std", "evaluated"], rows, left=2)
+        return Table([*columns, *([Column("evaluated", [row.evaluated for row in rows])] if diagnostics else [])])
+
+    def _table_of_item_groups(self, digits: int, names: Sequence[str] | None, *, diagnostics: bool) -> Table:
+        from exactk._runtime.table import Column, Table
+
+        self.columns("by_item_group")  # raises where there are none
+        rows = list(self._rows_of_item_groups(names))
+        columns = [
+            Column("group", [str(row.label) for row in rows], "key"),
+            Column("metric", [row.metric for row in rows], "key"),
+            Column("value", [row.value for row in rows], digits=digits),
+        ]
+        return Table([*columns, *([Column("items", [row.items for row in rows])] if diagnostics else [])])
 
     def _rows_of_groups(self, labels: Iterable[Label] | None = None) -> Iterator[GroupRow]:
         """Yield each value of each group, or of the groups with these labels."""
@@ -824,30 +833,33 @@ class Report(Exports, Mapping[str, float]):
         )
         return values, deviations, list(map(evaluated_by_group, self._part_sums(groups.parts)))
 
-    def _rows_of_item_groups(self) -> Iterator[ItemGroupRow]:
-        """Yield what each value of groups of items has of each group."""
+    def _rows_of_item_groups(self, names: Sequence[str] | None = None) -> Iterator[ItemGroupRow]:
+        """Yield what each value of groups of items, or each of these, has of each group."""
         sizes = [size for tally in self.state.group_tallies[:1] for size in tally.sizes.tolist()]
         for (label, numbers), items in zip(self.by_item_group.items(), sizes, strict=True):
-            for metric, number in numbers.items():
-                yield ItemGroupRow(label, metric, number, items)
+            spellings = numbers if names is None else [self._plan.spellings_by_name[name] for name in names]
+            for metric in spellings:
+                if metric in numbers:
+                    yield ItemGroupRow(label, metric, numbers[metric], items)
 
-    def _item_groups_in_brief(self) -> list[DisplayTable]:
+    def _item_groups_in_brief(self) -> list[Table]:
         """Return the first groups of items and their numbers, if a metric has some."""
-        from exactk._report.tables import DisplayTable, TextTable, format_number
+        from exactk._runtime.table import Table
 
         if not self.by_item_group:
             return []
+        names = list(next(iter(self.by_item_group.values())))
         rows = [
-            [str(label), *map(format_number, islice(numbers.values(), _MOST_VALUES))]
+            [str(label), *islice(numbers.values(), _MOST_VALUES)]
             for label, numbers in islice(self.by_item_group.items(), _MOST_GROUPS)
         ]
-        names = list(next(iter(self.by_item_group.values())))
         notes = _left_out(len(self.by_item_group) - len(rows), len(names) - _MOST_VALUES, "by_item_group")
-        return [DisplayTable("By group of items", TextTable(["item group", *names[:_MOST_VALUES]], rows), notes)]
+        header = ["item group", *names[:_MOST_VALUES]]
+        return [Table.of_rows(header, rows, caption="By group of items", notes=notes)]
 
-    def _groups_in_brief(self) -> list[DisplayTable]:
+    def _groups_in_brief(self) -> list[Table]:
         """Return the first groups and values, if there are groups."""
-        from exactk._report.tables import DisplayTable, TextTable, format_number
+        from exactk._runtime.table import Table
 
         if not self.state.groups:
             return []
@@ -858,17 +870,12 @@ class Report(Exports, Mapping[str, float]):
             of_group = list(islice(cells, len(self)))
             users = sorted({row.evaluated for row in of_group})
             range_of_users = "-".join(map(str, dict.fromkeys((users[0], users[-1]))))
-            rows.append(
-                [str(label), range_of_users, *(format_number(row.value, DIGITS) for row in of_group[:_MOST_VALUES])]
-            )
+            rows.append([str(label), range_of_users, *(row.value for row in of_group[:_MOST_VALUES])])
         notes = _left_out(len(self.state.groups) - len(rows), len(self) - len(names), "by_group")
-        return [DisplayTable("By group", TextTable(["group", "evaluated", *names], rows), notes)]
+        return [Table.of_rows(["group", "evaluated", *names], rows, caption="By group", notes=notes)]
 
-    def _display_tables(self) -> Sequence[DisplayTable]:
-        from exactk._report.tables import DisplayTable
-
-        values = DisplayTable("Report", self._text_of_values(DIGITS))
-        *tables, last = [values, *self._groups_in_brief(), *self._item_groups_in_brief()]
+    def _tables(self) -> Sequence[Table]:
+        *tables, last = [self._table_of_values(DIGITS), *self._groups_in_brief(), *self._item_groups_in_brief()]
         return [*tables, last._replace(notes=[*last.notes, self._remarks()])]
 
     def _remarks(self) -> str:
@@ -876,11 +883,13 @@ class Report(Exports, Mapping[str, float]):
 
         counts = self.state.counts.scalars()
         compares_lists = self._plan[0].info.compares_lists
+        skipped = self._skipped_text()
         remarks = [
             count_text(name, count, compares_lists=compares_lists)
             for name, count in counts.items()
             if count and name != "longest_list"
         ]
+        remarks += [skipped] if skipped else []
         dependent = self.counts.get("tie_dependent", {})
         remarks += [
             f"{plural(count, 'user')} whose {name} depends on ties" for name, count in dependent.items() if count
@@ -897,6 +906,17 @@ class Report(Exports, Mapping[str, float]):
             remarks.append(text if fewest < most else f"{plural(candidates.fewest, 'candidate')} per user")
         shards = [] if self.state.shards is None else self.state.shards.remarks
         return "; ".join([self._rules_text, ", ".join(remarks) or "0 users", *shards])
+
+    def _skipped_text(self) -> str:
+        """Return how many users the values skip, by metric where these differ; empty for none."""
+        by_count: dict[int, list[str]] = {}
+        for name, evaluated in self.counts["evaluated"].items():
+            by_count.setdefault(self.state.counts.users - evaluated, []).append(name)
+        if len(by_count) == 1:
+            (count,) = by_count
+            return f"{plural(count, 'user')} skipped" if count else ""
+        skipped = [(count, listed(names)) for count, names in by_count.items() if count]
+        return ", ".join(f"{plural(count, 'user')} skipped in {metrics}" for count, metrics in skipped)
 
     @property
     def _rules_text(self) -> str:
@@ -919,7 +939,7 @@ class Report(Exports, Mapping[str, float]):
         rules = self.convention.rules("")
         return [name for name in _COUNTING_FIELDS if any(value.rules[name] != rules[name] for value in self._plan)]
 
-    def columns(self, table: Table = "values", *, wide: bool | None = None) -> Columns:
+    def columns(self, table: TableName = "values", *, wide: bool | None = None) -> Columns:
         """Return the columns of the data frames by name; see `to_pandas`."""
         from exactk._report.exports import unknown_table
 
@@ -934,7 +954,7 @@ class Report(Exports, Mapping[str, float]):
         raise unknown_table(table)
 
     def _columns_of_values(self, *, wide: bool) -> Columns:
-        from exactk._report.tables import metric_columns
+        from exactk._report.export_columns import metric_columns
 
         if wide:
             return {name: [value] for name, value in self.items()}
@@ -947,7 +967,7 @@ class Report(Exports, Mapping[str, float]):
         }
 
     def _columns_of_users(self, *, wide: bool) -> Columns:
-        from exactk._report.tables import metric_columns
+        from exactk._report.export_columns import metric_columns
         from exactk._report.user_table import join_columns, user_columns
 
         if self.table is None:
@@ -962,8 +982,8 @@ class Report(Exports, Mapping[str, float]):
         return join_columns(repeated, values)
 
     def _columns_of_groups(self, *, wide: bool) -> Columns:
+        from exactk._report.export_columns import metric_columns
         from exactk._report.statistics import values_of_groups
-        from exactk._report.tables import metric_columns
 
         groups = sums_of_groups(self.state)
         if groups is None:
@@ -983,7 +1003,7 @@ class Report(Exports, Mapping[str, float]):
         }
 
     def _columns_of_item_groups(self, *, wide: bool) -> Columns:
-        from exactk._report.tables import metric_columns
+        from exactk._report.export_columns import metric_columns
 
         values = [value for value in self._plan if value.info.reads_groups]
         if not values:

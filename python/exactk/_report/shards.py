@@ -7,13 +7,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from exactk._inputs.users_of_shard import Shard
 from exactk._report.validation import checked_fields, checked_integer, checked_list, fail
 from exactk._runtime.errors import StateMismatchError
+from exactk._runtime.faults import listed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
 MOST_SHARDS = 100_000
 _MOST_TEXT = 10_000  # characters
-_MOST_SHOWN = 20
+MOST_SHOWN = 20
+"""Names in a text."""
 
 
 class ShardedRun(NamedTuple):
@@ -66,7 +68,7 @@ class Shards(NamedTuple):
     @property
     def remarks(self) -> list[str]:
         """What a report says: which shards of a numbered run it is of."""
-        return [] if self.run is None else [f"only shard{'s' * (len(self.names) > 1)} {listed(self.names)}"]
+        return [] if self.run is None else [f"only shard{'s' * (len(self.names) > 1)} {listed(self.names, MOST_SHOWN)}"]
 
     def to_plain(self) -> dict[str, Any]:
         """Return plain data for JSON."""
@@ -147,9 +149,3 @@ def _check_same_run(one: tuple[str, ShardedRun | None], other: tuple[str, Sharde
     else:
         found = f"{one[0]} and {other[0]}, which differ: {one[1].describe_difference(other[1])}"
     raise StateMismatchError(f"{argument}: expected shards of one run, found {found}", argument)
-
-
-def listed(names: Sequence[str]) -> str:
-    """Return the names of shards, the first of many."""
-    more = f" and {len(names) - _MOST_SHOWN} more" if len(names) > _MOST_SHOWN else ""
-    return ", ".join(names[:_MOST_SHOWN]) + more

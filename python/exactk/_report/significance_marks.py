@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from string import ascii_lowercase
+from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 
 from exactk._report.difference import significant_side
 from exactk._report.difference_table import left_out_lines, users_text
-from exactk._report.tables import NO_SUPERSCRIPTS, Superscripts
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -17,14 +17,15 @@ if TYPE_CHECKING:
     from exactk._report.sums import Label
 
 
-class SignificanceMarks(NamedTuple):
-    """The superscripts of a table of values, and its caption."""
+class Marks(NamedTuple):
+    """The letters of a table of values, and what they mean."""
 
-    superscripts: Superscripts
-    caption: str
+    letters: Mapping[str, str]  # by system, which other values are marked with
+    worse: Mapping[tuple[Label | None, str, str], Sequence[str]]  # by group, metric and system: of those that are worse
+    legend: str
 
 
-NO_MARKS = SignificanceMarks(NO_SUPERSCRIPTS, "")
+NO_MARKS = Marks(MappingProxyType({}), MappingProxyType({}), "")
 
 
 def letters(count: int) -> list[str]:
@@ -36,33 +37,25 @@ def letters(count: int) -> list[str]:
 
 
 def significance_marks(
-    differences: Sequence[Difference],
-    method: ComparisonMethod,
-    directions: Mapping[str, str],
-    rows: Sequence[tuple[Label | None, str]],
-    columns: Mapping[str, int],
-) -> SignificanceMarks:
-    """Return the marks of a table with a row per group and metric, spelled as in the differences, and columns of systems.
+    differences: Sequence[Difference], method: ComparisonMethod, directions: Mapping[str, str], systems: Sequence[str]
+) -> Marks:
+    """Return the marks of the values of these systems, by metric as the differences spell it.
 
     `directions` are those of the metrics. Training runs have the letter and the marks of their mean.
     """
-    systems = method.options.compared_systems(columns)
-    letter_of = dict(zip(systems, letters(len(systems)), strict=True))
+    compared = method.options.compared_systems(systems)
+    letter_of = dict(zip(compared, letters(len(compared)), strict=True))
+    runs_of = {system: method.options.runs_of(system) for system in compared}
     worse: dict[tuple[Label | None, str, str], list[str]] = {}
     for one in differences:
         direction = directions[one.metric]
         side = 0 if direction == "none" else significant_side(one, direction, method.options)
         winner, loser = (one.system, one.baseline) if side > 0 else (one.baseline, one.system)
-        if side:
-            worse.setdefault((one.group, one.metric, winner), []).append(letter_of[loser])
-    of_cells = {
-        (row, column): sorted(worse.get((group, metric, system), []), key=lambda letter: (len(letter), letter))
-        for row, (group, metric) in enumerate(rows)
-        for system in systems
-        for column in map(columns.__getitem__, method.options.runs_of(system))
-    }
-    of_columns = {columns[run]: letter_of[system] for system in systems for run in method.options.runs_of(system)}
-    return SignificanceMarks(Superscripts(of_columns, of_cells), _caption(differences, method))
+        for run in runs_of[winner] if side else ():
+            worse.setdefault((one.group, one.metric, run), []).append(letter_of[loser])
+    in_order = {key: sorted(some, key=lambda letter: (len(letter), letter)) for key, some in worse.items()}
+    of_runs = {run: letter_of[system] for system, runs in runs_of.items() for run in runs}
+    return Marks(of_runs, in_order, _caption(differences, method))
 
 
 def _caption(differences: Sequence[Difference], method: ComparisonMethod) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TypeAlias
 
 from exactk._runtime.records import Record
@@ -36,6 +36,12 @@ def as_text(text: str | Option | Text) -> Text:
     if isinstance(text, tuple):
         return text
     return (text,) if text else ()
+
+
+def listed(names: Sequence[str], most: int = 5) -> str:
+    """Return names, the first ones of many and how many more there are."""
+    more = f" and {len(names) - most} more" if len(names) > most else ""
+    return ", ".join(names[:most]) + more
 
 
 def plural(count: int, noun: str) -> str:

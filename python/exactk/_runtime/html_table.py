@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import re
 from html import escape
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from exactk._runtime.faults import plural
 from exactk._runtime.printable_text import printable
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from exactk._runtime.table import Table
 
 MOST_ROWS = 60
 _MOST_COLUMNS = 20
@@ -42,26 +44,14 @@ _BEST = "<b>*&nbsp;{}</b>"  # the asterisk on the left, so that numbers align, a
 _NOTE = '<div class="exactk-note" style="text-align:left">{}</div>'
 
 
-class HtmlTable(NamedTuple):
-    """A table whose cells are plain text."""
-
-    caption: str
-    header: Sequence[str]
-    rows: Sequence[Sequence[str]]
-    left: int = 1  # columns of text; the others are of numbers, aligned to the right
-    best: Collection[tuple[int, int]] = ()  # rows and columns of the cells to mark
-    notes: Sequence[str] = ()  # lines below
-    longest: int | None = None  # cell that is not cut, in characters; LONGEST if None
-
-
-def html_of_tables(tables: Sequence[HtmlTable], rest: str = "print() shows them") -> str:
+def html_of_tables(tables: Sequence[Table], rest: str = "print() shows them") -> str:
     """Return tables as HTML of at most 60 rows and 20 kB together; `rest` says where to find what is left out."""
     return _BLOCK.format("".join(_html(table, len(tables), rest) for table in tables))
 
 
-def _html(table: HtmlTable, tables: int, rest: str) -> str:
+def _html(table: Table, tables: int, rest: str) -> str:
     """Return one of so many tables, each of which has its share of the space."""
-    budget = _MOST_BYTES // tables
+    budget, cells = _MOST_BYTES // tables, table.rows
     columns = [
         _COLUMN.format("left" if column < table.left else "right", _text(name, (table.longest or LONGEST)))
         for column, name in enumerate(table.header[:_MOST_COLUMNS])
@@ -70,8 +60,8 @@ def _html(table: HtmlTable, tables: int, rest: str) -> str:
     notes = [_NOTE.format(_text(note, _MOST_CHARACTERS_OF_NOTE)) for note in table.notes[:_MOST_NOTES]]
     notes = _that_fit(notes, budget // 4)
     used = sum(map(_size, (*columns, *notes)))
-    rows = _that_fit(_rows(table, len(columns), MOST_ROWS // tables), budget - used)
-    left_out = _left_out(table, len(rows), len(columns), len(notes))
+    rows = _that_fit(_rows(table, cells[: MOST_ROWS // tables], len(columns)), budget - used)
+    left_out = _left_out(table, cells, len(rows), len(columns), len(notes))
     return "".join(
         [
             _TABLE,
@@ -84,16 +74,17 @@ def _html(table: HtmlTable, tables: int, rest: str) -> str:
     )
 
 
-def _rows(table: HtmlTable, columns: int, most_rows: int) -> Iterator[str]:
-    for index, row in enumerate(table.rows[:most_rows]):
+def _rows(table: Table, rows: Sequence[Sequence[str]], columns: int) -> Iterator[str]:
+    shown = table.columns[:columns]
+    for index, row in enumerate(rows):
         cells = [
-            _cell(table, column, cell, is_best=(index, column) in table.best)
-            for column, cell in enumerate(row[:columns])
+            _cell(table, position, cell, is_best=index in column.best)
+            for position, (column, cell) in enumerate(zip(shown, row, strict=False))
         ]
         yield f"<tr>{''.join(cells)}</tr>"
 
 
-def _cell(table: HtmlTable, column: int, cell: str, *, is_best: bool) -> str:
+def _cell(table: Table, column: int, cell: str, *, is_best: bool) -> str:
     """Return a cell, which has lines only if it is a long text."""
     text = _text(cell, (table.longest or LONGEST))
     shown = _BEST.format(text) if is_best else text
@@ -104,15 +95,15 @@ def _cell(table: HtmlTable, column: int, cell: str, *, is_best: bool) -> str:
     return (_ROW if column == 0 else _TEXT).format(_IN_ONE_LINE if in_one_line else "", shown)
 
 
-def _left_out(table: HtmlTable, rows: int, columns: int, notes: int) -> str:
+def _left_out(table: Table, cells: Sequence[Sequence[str]], rows: int, columns: int, notes: int) -> str:
     """Return what is not among the first rows, columns and notes, in words; empty if nothing is missing."""
     counts = {
-        "row": len(table.rows) - rows,
+        "row": len(cells) - rows,
         "column": len(table.header) - columns,
         "line": len(table.notes) - notes,
     }
-    cells = [cell for row in (table.header, *table.rows[:rows]) for cell in row[:columns]]
-    is_cut = any(len(printable(cell)) > (table.longest or LONGEST) for cell in cells)
+    shown = [cell for row in (table.header, *cells[:rows]) for cell in row[:columns]]
+    is_cut = any(len(printable(cell)) > (table.longest or LONGEST) for cell in shown)
     is_cut |= any(len(printable(note)) > _MOST_CHARACTERS_OF_NOTE for note in table.notes[:notes])
     parts = [plural(count, noun) for noun, count in counts.items() if count]
     return ", ".join([*parts, *(["the ends of long texts (…)"] if is_cut else [])])

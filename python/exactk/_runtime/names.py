@@ -96,11 +96,12 @@ class Registry(Mapping[str, _T], Generic[_T]):
         return "\n".join(f"{name:{width}}  {self._describe(entry)}" for name, entry in self._entries.items())
 
     def _repr_html_(self) -> str:
-        from exactk._runtime.html_table import HtmlTable, html_of_tables
+        from exactk._runtime.html_table import html_of_tables
+        from exactk._runtime.table import Table
 
         rows = [[name, self._describe(entry)] for name, entry in self._entries.items()]
         caption = plural(len(rows), self._kind)
-        return html_of_tables([HtmlTable(caption, ["name", "description"], rows, left=2, longest=900)])
+        return html_of_tables([Table.of_rows(["name", "description"], rows, 2, caption=caption, longest=900)])
 
     def _ipython_key_completions_(self) -> list[str]:
         return list(self)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from exactk._html.parts import Section, Table
+from exactk._html.parts import Section, page_table
 from exactk._html.texts import number
 
 if TYPE_CHECKING:
@@ -30,7 +30,9 @@ def catalogue(source: Source) -> Section:
     ]
     catalogue_text = source.first.state.catalogue
     note = "" if catalogue_text is None else f"The catalogue: {catalogue_text}."
-    parts: list[Part] = [Table("Metrics of the recommended items", ["metric", "what it is", *systems], rows, 2, note)]
+    parts: list[Part] = [
+        page_table("Metrics of the recommended items", ["metric", "what it is", *systems], rows, 2, note)
+    ]
     return Section("catalogue", "Catalogue", _QUESTION, [*parts, *_groups_of_items(source)])
 
 
@@ -55,4 +57,4 @@ def _groups_of_items(source: Source) -> list[Part]:
         ]
         for label in labels
     ]
-    return [Table("By group of items", header, rows)]
+    return [page_table("By group of items", header, rows)]

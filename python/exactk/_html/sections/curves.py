@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING
 
 from exactk._figures.figures import curves_figure, metrics_with_cutoffs
 from exactk._html.charts.lines import Series, curves_chart
-from exactk._html.parts import Chart, Fold, Section, Table
+from exactk._html.parts import Chart, Fold, Section, page_table
 from exactk._html.texts import number, with_intervals
 
 if TYPE_CHECKING:
     from exactk._figures.figures import CurvesFigure
     from exactk._html.parts import Part
     from exactk._html.source import Source
+    from exactk._runtime.table import Table
 
 _QUESTION = "Which list length to choose, and whether one system is better for short lists and another for long ones."
 _MISSING = "no metric was computed at two cutoffs or more; ask for some, such as ndcg@[5,10,20]"
@@ -79,4 +80,4 @@ def _table_of_curves(figure: CurvesFigure) -> Table:
     values, intervals = (zip(*of_systems.values(), strict=True) for of_systems in (figure.values, figure.intervals))
     columns = map(with_intervals, values, intervals)
     rows = [[system or figure.metric, *cells] for system, *cells in zip(figure.values, *columns, strict=True)]
-    return Table(f"{figure.metric} by cutoff", header, rows)
+    return page_table(f"{figure.metric} by cutoff", header, rows)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from exactk._html.parts import Bullets, Section, Table
+from exactk._html.parts import Bullets, Section, page_table
 from exactk._html.texts import number, share_text
 from exactk._report.counts import count_label
 from exactk._report.difference_table import left_out_lines
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from exactk._html.source import Source
     from exactk._plan.values import Value
     from exactk._report.report import Report
+    from exactk._runtime.table import Table
 
 _QUESTION = "Whether the numbers may be trusted."
 
@@ -84,7 +85,7 @@ def _table_of_counts(source: Source) -> Table:
     for text, cells in _rows_of_candidates(source):
         rows.append([text, *cells])
     systems = list(source.reports) if source.comparison is not None else ["count"]
-    return Table("Counts", ["", *systems], rows)
+    return page_table("Counts", ["", *systems], rows)
 
 
 def _rows_of_candidates(source: Source) -> Iterator[tuple[str, Sequence[str]]]:
@@ -106,7 +107,7 @@ def _ties(source: Source) -> Table:
                 share = share_text(ties[0].dependent / max(1, report.state.counts.users))
                 rows.append([value.spelling, system, f"{ties[0].dependent:,}", share, span])
     note = "The span is that of the mean over all orders of tied items, from ties=pessimistic to ties=optimistic."
-    return Table(
+    return page_table(
         "Users whose value depends on the order of ties", ["metric", "system", "users", "share", "span"], rows, 2, note
     )
 

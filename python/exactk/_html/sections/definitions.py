@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from exactk._html.parts import Facts, Fold, Section, Table
+from exactk._html.parts import Facts, Fold, Section, page_table
 from exactk._plan.conventions import conventions, departures, description
 from exactk._plan.metrics import ignored_fields
 
@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from exactk._html.parts import Part
     from exactk._html.source import Source
     from exactk._plan.values import Value
+    from exactk._runtime.table import Table
 
 _QUESTION = "So that another reader computes the same."
 _USERS = {
@@ -64,7 +65,7 @@ def _formulas(source: Source) -> Table:
         for metric, some in by_metric.items()
     ]
     header = ["metric", "here", "what it is", "formula", "average", "better", "source"]
-    return Table("Metrics", header, rows, left=len(header))
+    return page_table("Metrics", header, rows, left=len(header))
 
 
 def _presets(source: Source) -> Table | None:
@@ -82,4 +83,4 @@ def _presets(source: Source) -> Table | None:
         }
         text = ", ".join(f"{field}={value!r}" for field, value in changes.items())
         rows.append([name, text or "nothing that these metrics read"])
-    return Table("Convention fields with other values", ["convention", "it has"], rows, left=2) if rows else None
+    return page_table("Convention fields with other values", ["convention", "it has"], rows, left=2) if rows else None

@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING
 
 from exactk._figures.figures import differences_figure
 from exactk._html.charts.intervals import IntervalRow, intervals_chart
-from exactk._html.parts import Bullets, Cell, Chart, Fold, Section, Table
+from exactk._html.parts import Bullets, Cell, Chart, Fold, Section, page_table
 from exactk._html.texts import signed, tone_of
-from exactk._report.exports import tables_of
+from exactk._runtime.table_exports import tables_of
 
 if TYPE_CHECKING:
     from exactk._figures.figures import DifferencesFigure
     from exactk._html.parts import Part
     from exactk._html.source import Source
     from exactk._report.differences import Differences
-    from exactk._report.tables import DisplayTable
+    from exactk._runtime.table import Table
 
 QUESTION = "Whether a difference is real, and whether it is large enough to matter."
 
@@ -43,14 +43,14 @@ def table_of_differences(rows: Differences) -> list[Part]:
     return [*parts, Bullets(list(notes))] if notes else parts
 
 
-def _table_of_differences(shown: DisplayTable, rows: Differences, note: str) -> Table:
+def _table_of_differences(shown: Table, rows: Differences, note: str) -> Table:
     """Return the rows with the verdict, the last column of what prints, behind the names."""
-    header, cells, left, _ = shown.table
+    header, cells, left = shown.header, shown.rows, shown.left
     toned: list[list[Cell | str]] = [
         [*line[:left], Cell(line[-1], tone_of(row.verdict)), *line[left:-1]]
         for line, row in zip(cells, rows, strict=True)
     ]
-    return Table(shown.caption, [*header[:left], header[-1], *header[left:-1]], toned, left + 1, note)
+    return page_table(shown.caption, [*header[:left], header[-1], *header[left:-1]], toned, left + 1, note)
 
 
 def _chart_of_differences(source: Source, figure: DifferencesFigure) -> Chart:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from exactk._html.lists import ShownLists
-from exactk._html.parts import Cell, Fold, Paragraph, Section, Table
+from exactk._html.parts import Cell, Fold, Paragraph, Section, page_table
 from exactk._html.texts import key_text, number
 
 if TYPE_CHECKING:
@@ -145,7 +145,7 @@ def _table_of_examples(
             numbers.append("-" if relevant is None else str(relevant))
         rows.append([key_text(key), *(_list_cell(lists, system, key) for system in with_lists), *numbers])
     note = f"Hits are bold and have a ✓; the first {_MOST_ITEMS} items of each list." if with_lists else ""
-    return Table(caption, header, rows, 1 + len(with_lists), note)
+    return page_table(caption, header, rows, 1 + len(with_lists), note)
 
 
 def _list_cell(lists: ShownLists, system: str, key: object) -> Cell:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from exactk._figures.figures import GroupsFigure, opposite_signs
 from exactk._html.charts.intervals import IntervalRow, intervals_chart
-from exactk._html.parts import Cell, Chart, Findings, Fold, Paragraph, Section, Table
+from exactk._html.parts import Cell, Chart, Findings, Fold, Paragraph, Section, page_table
 from exactk._html.sections.differences import table_of_differences
 from exactk._html.texts import number, signed, tone_of
 from exactk._report.difference_table import format_p
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from exactk._report.difference import Difference
     from exactk._report.report import GroupRow
     from exactk._report.sums import Label
+    from exactk._runtime.table import Table
 
 _QUESTION = "For whom a system is better, and whether it is worse for somebody."
 _MISSING = "there are no groups of users; groups= of exactk.evaluate and exactk.compare names them"
@@ -130,7 +131,7 @@ def _heat_table(source: Source, metric: str, of_metric: Sequence[GroupsFigure]) 
     ]
     names = [source.pair_name(one.system, one.baseline) for one in of_metric]
     note = "* significant, adjusted within the group. The last row is Welch's test of whether the difference is the same in all groups."
-    return Table(
+    return page_table(
         f"Differences in {metric} by group",
         ["group", *names, "users"],
         [*rows, ["p of heterogeneity", *p_values, ""]],
@@ -178,7 +179,7 @@ def _table_of_group_values(source: Source) -> Table:
     systems = list(source.reports) if source.comparison is not None else ["value"]
     total = len(labels) * sum(not value.info.of_collection for value in source.values)
     note = f"{total - len(rows):,} more rows: to_csv(table='by_group') has all." if total > len(rows) else ""
-    return Table("Values by group", ["group", "metric", *systems, "users"], rows, left=2, note=note)
+    return page_table("Values by group", ["group", "metric", *systems, "users"], rows, left=2, note=note)
 
 
 def _value_text(row: GroupRow | None) -> str:

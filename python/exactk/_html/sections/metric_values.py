@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from exactk._figures.figures import values_figure
 from exactk._html.charts.intervals import IntervalRow, intervals_chart
-from exactk._html.parts import Cell, Chart, Section, Table
+from exactk._html.parts import Cell, Chart, Section, page_table
 from exactk._html.texts import number, with_intervals
 
 if TYPE_CHECKING:
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from exactk._html.parts import Part
     from exactk._html.source import Source
     from exactk._plan.values import Value
+    from exactk._runtime.table import Table
 
 
 def values(source: Source) -> Section:
@@ -52,7 +53,7 @@ def _table_of_values(source: Source, figures: Sequence[ValuesFigure]) -> Table:
         *([f"only differences from {baseline} are tested"] if baseline and len(source.reports) > 2 else []),
         *_notes_on_users(source),
     ]
-    return Table("Values", header, rows, note="; ".join(notes) + ".")
+    return page_table("Values", header, rows, note="; ".join(notes) + ".")
 
 
 def _note_on_intervals(source: Source, columns: Iterable[Iterable[str]]) -> str:

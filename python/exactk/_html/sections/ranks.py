@@ -6,16 +6,17 @@ from typing import TYPE_CHECKING
 
 from exactk._figures.palette import SystemStyle
 from exactk._html.charts.intervals import IntervalRow, intervals_chart
-from exactk._html.parts import Chart, Paragraph, Section, Table
+from exactk._html.parts import Chart, Paragraph, Section, page_table
 from exactk._html.texts import number
-from exactk._report.exports import tables_of
 from exactk._report.ranks import ranks_text
 from exactk._runtime.errors import ExactkError
+from exactk._runtime.table_exports import tables_of
 
 if TYPE_CHECKING:
     from exactk._html.parts import Part
     from exactk._html.source import Source
     from exactk._report.ranks import Ranks
+    from exactk._runtime.table import Table
 
 _QUESTION = "Which systems need not be told apart."
 
@@ -74,4 +75,4 @@ def _chart_of_ranks(source: Source, metric: str, one: Ranks) -> Chart:
 def _table_of_ranks(found: dict[str, Ranks]) -> Table:
     systems = list(next(iter(found.values())))
     rows = [[system, *(ranks_text(one[system]) for one in found.values())] for system in systems]
-    return Table("Possible ranks in each metric", ["system", *found], rows)
+    return page_table("Possible ranks in each metric", ["system", *found], rows)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from exactk._html.parts import Cell, Section, Table
+from exactk._html.parts import Cell, Section, page_table
 from exactk._html.texts import share_text
 
 if TYPE_CHECKING:
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from exactk._html.parts import Part
     from exactk._html.source import Source
     from exactk._report.judged_lists import JudgedLists
+    from exactk._runtime.table import Table
 
 _QUESTION = "Whether the test set is what you think."
 _MISSING = "it needs the lists; lists= of to_html takes them from exactk.judge"
@@ -35,7 +36,7 @@ def relevance(source: Source) -> Section:
         if one.has_list.any():
             of_system = f" of {system}" if system else ""
             rows.append([f"length of a list{of_system}, at most {one.k}", *_statistics(one.lengths[one.has_list])])
-    parts: list[Part] = [Table("Per user", ["", *_LEVELS, "mean", "users"], rows), _histogram(relevant)]
+    parts: list[Part] = [page_table("Per user", ["", *_LEVELS, "mean", "users"], rows), _histogram(relevant)]
     grades = _table_of_grades(lists)
     return Section("relevance", "Relevance", _QUESTION, [*parts, *([grades] if grades.rows else [])])
 
@@ -52,7 +53,7 @@ def _histogram(relevant: NDArray[np.int64]) -> Table:
         share = count / len(relevant)
         name = str(low) if low == high else f"{low} or more" if high is None else f"{low} to {high}"
         rows.append([name, f"{count:,}", Cell(share_text(share), share=share)])
-    return Table("Users by their number of relevant items", ["relevant items", "users", "share"], rows)
+    return page_table("Users by their number of relevant items", ["relevant items", "users", "share"], rows)
 
 
 def _table_of_grades(lists: dict[str, JudgedLists]) -> Table:
@@ -68,4 +69,6 @@ def _table_of_grades(lists: dict[str, JudgedLists]) -> Table:
     if rows:
         rows.append(["not judged", *unjudged])
     left_out = f"{len(found) - _MOST_GRADES} lower grades are left out." if len(found) > _MOST_GRADES else ""
-    return Table("Recommended items by grade", ["grade", *(system or "items" for system in lists)], rows, note=left_out)
+    return page_table(
+        "Recommended items by grade", ["grade", *(system or "items" for system in lists)], rows, note=left_out
+    )

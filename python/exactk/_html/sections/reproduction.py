@@ -7,7 +7,7 @@ import shlex
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from exactk._html.parts import Code, Facts, Fold, JsonBlock, Paragraph, Section, Table
+from exactk._html.parts import Code, Facts, Fold, JsonBlock, Paragraph, Section, page_table
 from exactk._html.results_json import results_json
 from exactk._runtime.versions import installation_facts, version_of
 
@@ -32,7 +32,7 @@ def reproduction(source: Source) -> Section:
             [str(one["argument"]), str(one["system"] or ""), str(one["path"]), str(one["sha256"] or "none")]
             for one in source.request.inputs
         ]
-        parts.append(Table("Files", ["argument", "system", "path", "SHA-256"], rows, left=4))
+        parts.append(page_table("Files", ["argument", "system", "path", "SHA-256"], rows, left=4))
     more = f" Left out, as the page would be too large: {', '.join(left_out)}." if left_out else ""
     parts.append(
         Paragraph(f"The page contains its numbers as JSON, in full precision and without data of users.{more}")

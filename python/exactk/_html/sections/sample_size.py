@@ -8,7 +8,7 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from exactk._figures.figures import interval_of
-from exactk._html.parts import Section, Table
+from exactk._html.parts import Section, page_table
 from exactk._html.texts import number, share_text
 from exactk._inference.significance import t_quantile
 from exactk._runtime.errors import ExactkError
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from exactk._report.comparison import Comparison
     from exactk._report.difference import Difference
     from exactk._report.report import Report
+    from exactk._runtime.table import Table
 
 _QUESTION = "Whether to collect more users, or to stop."
 _SHARE = "1%"
@@ -69,7 +70,7 @@ def _table_of_pairs(source: Source, comparison: Comparison) -> Table:
     )
     if weighted:
         note += f" The effective number is how many {unit} with equal weights carry as much information."
-    return Table("Differences that this sample can show", header, rows, note=note)
+    return page_table("Differences that this sample can show", header, rows, note=note)
 
 
 def _range(counts: Sequence[int]) -> str:
@@ -139,4 +140,4 @@ def _table_of_intervals(source: Source) -> Table:
     note = (
         f"The last column is about how many users would make the {source.level_text} interval ±{_SHARE} of the value."
     )
-    return Table("How well this sample knows each value", header, rows, 2 if source.comparison else 1, note)
+    return page_table("How well this sample knows each value", header, rows, 2 if source.comparison else 1, note)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from exactk._figures.figures import trade_off_figure
 from exactk._html.charts.scatter import ScatterPoint, scatter_chart
-from exactk._html.parts import Chart, Section, Table
+from exactk._html.parts import Chart, Section, page_table
 from exactk._html.texts import with_intervals
 from exactk._runtime.errors import ExactkError
 
@@ -65,5 +65,5 @@ def _chart_of_trade_off(source: Source, figure: TradeOffFigure) -> Chart:
         [system, *cells, "yes" if system in figure.front else "no"]
         for system, *cells in zip(figure.x.values, *columns, strict=True)
     ]
-    table = Table(title, ["system", x, y, "on the front"], rows)
+    table = page_table(title, ["system", x, y, "on the front"], rows)
     return Chart(title, finding, scatter_chart(title, finding, points, *titles), table)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from exactk._figures.figures import LEVELS, distribution_figure, pair_figure
 from exactk._html.charts.lines import Series, steps_chart
-from exactk._html.parts import Chart, Section, Table
+from exactk._html.parts import Chart, Section, page_table
 from exactk._html.texts import number, share_text
 from exactk._runtime.errors import ExactkError
 
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from exactk._figures.figures import DistributionFigure, PairFigure
     from exactk._html.parts import Part
     from exactk._html.source import Source
+    from exactk._runtime.table import Table
 
 _QUESTION = "Whether the mean is that of most users or of a few."
 _SHOWN_LEVELS = (0, 10, 25, 50, 75, 90, 100)  # in percent
@@ -69,7 +70,7 @@ def _table_of_quantiles(caption: str, systems: Sequence[str], figure: Distributi
         ]
         for system in systems
     ]
-    return Table(caption, [_name_of_rows(systems), *map(_level_text, _SHOWN_LEVELS), "users"], rows)
+    return page_table(caption, [_name_of_rows(systems), *map(_level_text, _SHOWN_LEVELS), "users"], rows)
 
 
 def _name_of_rows(systems: Sequence[str]) -> str:
@@ -98,7 +99,7 @@ def _chart_of_pairs(source: Source, figures: Sequence[PairFigure]) -> Chart:
         title,
         finding,
         steps_chart(title, finding, series, f"difference in {first.metric}", "share of users"),
-        Table("Quantiles of users' differences", ["system", *map(_level_text, _SHOWN_LEVELS), "users"], rows),
+        page_table("Quantiles of users' differences", ["system", *map(_level_text, _SHOWN_LEVELS), "users"], rows),
     )
 
 
@@ -116,7 +117,7 @@ def _table_of_shares(source: Source, figures: Sequence[PairFigure]) -> Table:
         "10 %",
     ]
     note = "If 1 % of the users have most of the gains, the difference is theirs, not that of a typical user."
-    return Table("How few users have the gains and losses", header, rows, note=note)
+    return page_table("How few users have the gains and losses", header, rows, note=note)
 
 
 def _shares_text(shares: Sequence[tuple[float, float]]) -> list[str]:

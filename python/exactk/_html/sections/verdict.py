@@ -6,7 +6,7 @@ import math
 from typing import TYPE_CHECKING
 
 from exactk._figures.figures import interval_of, opposite_signs
-from exactk._html.parts import Cell, Findings, Paragraph, Section, Table
+from exactk._html.parts import Cell, Findings, Paragraph, Section, page_table
 from exactk._html.texts import interval_clause, number, signed, tone_of, with_minus_signs
 from exactk._report.comparison_table import best_systems
 from exactk._report.difference_table import format_p, percentage
@@ -126,7 +126,7 @@ def _table_of_verdicts(source: Source) -> Iterator[Part]:
         for pair, rows in by_pair.items()
     ]
     baseline = f" against {source.pairs[0][1]}" if len({one for _, one in source.pairs}) == 1 else ""
-    yield Table(f"Verdicts in all metrics{baseline}", ["system", *metrics], rows_of_pairs, left=len(metrics) + 1)
+    yield page_table(f"Verdicts in all metrics{baseline}", ["system", *metrics], rows_of_pairs, left=len(metrics) + 1)
 
 
 def _verdict_cell(row: Difference | None) -> Cell:

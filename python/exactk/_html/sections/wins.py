@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from exactk._html.charts.bars import BarRow, bars_chart
-from exactk._html.parts import Chart, Section, Table
+from exactk._html.parts import Chart, Section, page_table
 from exactk._html.texts import share_text
 
 if TYPE_CHECKING:
@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from exactk._html.parts import Part
     from exactk._html.source import Source
     from exactk._report.difference import Difference
+    from exactk._runtime.table import Table
 
 _QUESTION = "Whether a difference comes from many users or from a few."
 _KINDS = (("better", "wins"), ("tie", "ties"), ("worse", "losses"))
@@ -69,7 +70,7 @@ def _table_of_wins(source: Source, rows_of: dict[str, Sequence[Difference]]) -> 
     ]
     header = ["metric", "system", "wins", "ties", "losses", "wins less losses"]
     note = "The last column is in percent of the users. For a metric without a direction, wins are higher values."
-    return Table("Wins, ties and losses", header, cells, left=2, note=note)
+    return page_table("Wins, ties and losses", header, cells, left=2, note=note)
 
 
 def _net_share(row: Difference) -> str:

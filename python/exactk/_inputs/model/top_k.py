@@ -6,15 +6,17 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from exactk._runtime import optional
 from exactk._runtime.errors import input_error
 from exactk._runtime.faults import plural
 from exactk._runtime.records import NamedTuple
+from exactk._runtime.table_exports import ExportsTable
 
 if TYPE_CHECKING:
-    import pandas as pd
-    import polars as pl
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
+
+    from exactk._runtime.table import Table
 
 
 class _Best(NamedTuple):
@@ -22,7 +24,7 @@ class _Best(NamedTuple):
     scores: NDArray[Any]
 
 
-class TopK(_Best):
+class TopK(_Best, ExportsTable):
     """The k highest-scoring items of each user and their scores, best first, with padding at the end of short rows.
 
     A named tuple of `items` and `scores`. `exactk.evaluate` takes it as predictions, namely as rankings.
@@ -67,37 +69,41 @@ class TopK(_Best):
         return TopK(**{**self._asdict(), "users": self.users, **changes})
 
     def _repr_html_(self) -> str:
-        from exactk._runtime.html_table import MOST_ROWS, HtmlTable, html_of_tables
+        from exactk._runtime.html_table import html_of_tables
+
+        return html_of_tables(self._tables(), "to_pandas() has them")
+
+    def _tables(self) -> Sequence[Table]:
+        """Return the table of the first users."""
+        from exactk._runtime.html_table import MOST_ROWS
 
         users, k = self.items.shape
         shown = max(1, MOST_ROWS // max(1, k))
         first = TopK(self.items[:shown], self.scores[:shown], None if self.users is None else self.users[:shown])
-        rows, positions = np.nonzero(first.filled)
-        names = first._user_columns(rows)
-        cells = [*names.values(), positions + 1, first.items[first.filled], first.scores[first.filled]]
-        plain = [column if isinstance(column, list) else column.tolist() for column in cells]
-        text = [[f"{cell:.6g}" if isinstance(cell, float) else str(cell) for cell in column] for column in plain]
-        table = HtmlTable(
-            f"Best {k} items of {plural(users, 'user')}",
-            [*names, "rank", "item", "score"],
-            list(zip(*text, strict=True)),
-            left=len(names),
-            notes=[f"the first {plural(shown, 'user')}; to_pandas() has all"] if users > shown else [],
+        notes = [f"the first {plural(shown, 'user')}; to_pandas() has all"] if users > shown else []
+        return [first._export_table(None)._replace(caption=f"Best {k} items of {plural(users, 'user')}", notes=notes)]
+
+    def _export_table(self, digits: int | None) -> Table:
+        from exactk._runtime.table import Column, Table, plain_cells
+
+        columns = self.columns()
+        form = ".6g" if digits is None else f".{digits}f"
+        shown: dict[str, Any] = {
+            name: [format(cell, form) if isinstance(cell, float) else str(cell) for cell in plain_cells(column)]
+            for name, column in columns.items()
+        }
+        shown["rank"], shown["item"] = shown.pop("rank"), shown.pop("item")
+        shown["score"] = shown.pop("score")
+        keys = len(columns) - 3
+        return Table(
+            [Column(name, cells, "key" if i < keys else "value") for i, (name, cells) in enumerate(shown.items())]
         )
-        return html_of_tables([table], "to_pandas() has them")
 
-    def to_pandas(self) -> pd.DataFrame:
-        """Return a data frame with a row for each user and item, without padding: user, item, rank and score.
+    def columns(self) -> dict[str, Any]:
+        """Return a row for each user and item, without padding: the user, the item, its rank from 1 and its score.
 
-        Ranks count from 1. Users without keys are row numbers.
+        Users without keys are row numbers.
         """
-        return optional.pandas_frame(self._columns())
-
-    def to_polars(self) -> pl.DataFrame:
-        """Return the same rows as `to_pandas`, as a Polars data frame."""
-        return optional.polars_frame(self._columns())
-
-    def _columns(self) -> dict[str, Any]:
         filled = self.filled
         rows, positions = np.nonzero(filled)
         users = self._user_columns(rows)
