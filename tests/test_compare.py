@@ -354,9 +354,9 @@ def test_a_comparison_is_no_mapping_of_reports() -> None:
 
 
 def without_digest(report: exactk.Report) -> exactk.Report:
-    """Return the report as a version without digests of the truth wrote it."""
+    """Return the report as if no digest of its truth were known."""
     data = report.to_dict()
-    del data["state"]["truth_digest"]
+    data["state"]["truth_digest"] = None
     return exactk.Report.from_dict(data)
 
 

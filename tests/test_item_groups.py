@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 import pickle
 from decimal import Decimal
@@ -168,13 +167,6 @@ def test_tables_of_groups() -> None:
     assert plain.to_dict()["by_item_group"] == []
     with pytest.raises(exactk.InputError, match="a metric of groups of items, such as exposure, found none"):
         plain.to_pandas("by_item_group")
-
-
-def test_a_report_without_the_later_field_is_read() -> None:
-    report = exactk.evaluate([[1]], [[1]], "P@1")
-    plain = json.loads(report.to_json())
-    del plain["reports"][0]["by_item_group"]
-    assert exactk.Report.from_json(json.dumps(plain)) == report
 
 
 def test_many_groups_in_brief() -> None:

@@ -13,9 +13,9 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 import exactk
-from exactk._report.tallies import ItemTally, item_tally, read_varints, tally_from_bytes, tally_to_bytes, write_varints
+from exactk._report.tallies import ItemTally, Unpacked, item_tally, packed, tally_from_bytes, tally_to_bytes
 from strategies import examples
-from tallies import CUTOFFS, ITEM_KEYS, check_damaged_bytes, collections_of_lists, tally_of
+from tallies import CUTOFFS, ITEM_KEYS, check_damaged_bytes, collections_of_lists, tally_of, with_size
 
 LISTS: Any = [[1, 2, 3], [3], [], [3, 1], [2**40, 1, 3]]
 TALLY = tally_of(LISTS, (1, 2, 5))
@@ -158,7 +158,7 @@ def test_changed_bytes_are_refused_or_another_tally(
 def test_bytes_that_grow() -> None:
     """The stated size is checked before anything is decompressed, and no more is."""
     for size in (2**63, 2**31, 10):
-        bomb = write_varints(np.array([size], np.uint64)) + zlib.compress(bytes(10**6))
+        bomb = size.to_bytes(8, "little") + zlib.compress(bytes(10**6))
         with pytest.raises(exactk.InputError):
             tally_from_bytes(bomb, lists_are_sets=True)
 
@@ -166,22 +166,34 @@ def test_bytes_that_grow() -> None:
 INTEGERS = st.one_of(st.integers(0, 300), st.integers(0, 2**64 - 1), st.sampled_from([127, 128, 2**63, 2**64 - 1]))
 
 
-@given(st.lists(INTEGERS))
-def test_varints(integers: list[int]) -> None:
-    data = np.frombuffer(write_varints(np.array(integers, np.uint64)) + b"\x01\x80", np.uint8)
-    values, size = read_varints(data, len(integers))
-    assert (values.tolist(), size) == (integers, len(data) - 2)
-    with pytest.raises(ValueError, match="integers in"):
-        read_varints(data, len(integers) + 2)
+@given(st.lists(st.lists(INTEGERS), max_size=4))
+def test_arrays_come_back_in_the_smallest_type(lists: list[list[int]]) -> None:
+    data = packed([np.array(integers, np.uint64) for integers in lists])
+    arrays = Unpacked(data)
+    assert [arrays.take("array").tolist() for _ in lists] == lists
+    arrays.finish()
+    with pytest.raises(ValueError, match="an array"):
+        arrays.take("array")
+    sizes = [next(size for size in (1, 2, 4, 8) if max(integers, default=0) < 256**size) for integers in lists]
+    assert len(zlib.decompress(data[8:])) == sum(9 + size * len(one) for size, one in zip(sizes, lists, strict=True))
 
 
-@pytest.mark.parametrize("data", [b"\x80\x00", b"\xff" * 10 + b"\x01", b"\xff" * 9 + b"\x02", b"\x80", b""])
-def test_bytes_that_are_no_varint(data: bytes) -> None:
-    with pytest.raises(ValueError, match="integer"):
-        read_varints(np.frombuffer(data, np.uint8), 1)
+@pytest.mark.parametrize(
+    ("body", "message"),
+    [
+        (b"", "an array, found"),
+        (b"\3" + bytes(8), "an array, found"),
+        (b"\1" + (2).to_bytes(8, "little") + b"\1", "an array, found"),
+        (b"\2" + (1).to_bytes(8, "little") + b"\1\0", "integers in the smallest type, found 2"),
+        (b"\1" + (1).to_bytes(8, "little") + b"\1", "2 integers, found 1"),
+    ],
+)
+def test_bytes_that_are_no_array(body: bytes, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        Unpacked(with_size(body)).take("array", None if "type" in message else 2)
 
 
 def test_bytes_of_another_size_than_said_are_refused() -> None:
-    data = write_varints(np.array([5], np.int64)) + zlib.compress(b"abc")
+    data = (5).to_bytes(8, "little") + zlib.compress(b"abc")
     with pytest.raises(exactk.InputError, match="expected 5 compressed bytes, found 3"):
         tally_from_bytes(data, lists_are_sets=True)

@@ -19,7 +19,6 @@ from hypothesis import given, settings, strategies as st
 import exactk
 from exactk import _core
 from exactk._plan.metrics import evaluation_metrics
-from exactk._report.state import STATE_PREFIX
 from strategies import examples
 
 pytestmark = pytest.mark.filterwarnings("ignore::exactk.EvaluationWarning")  # of keys that never match
@@ -330,17 +329,12 @@ def test_f22_a_large_truth_by_any_number_of_threads(threads: int) -> None:
 # --- states
 
 
-def test_states_of_version_1_merge_without_a_digest() -> None:
-    """Their bytes are read in test_items_of_call.py."""
+def test_states_merge_without_a_digest() -> None:
     state = exactk.evaluate([[1]], [[1]], "P@1").state
-    assert state.to_bytes()[len(STATE_PREFIX)] == 3
     old = exactk.State.from_dict({**state.to_dict(), "truth_digest": None})
     assert exactk.State.from_bytes(old.to_bytes()) == old
     assert exactk.merge([old, state]).state.truth_digest is None
     assert exactk.merge([state, old]).state.truth_digest is None
-    foreign = state.to_bytes().replace(STATE_PREFIX + b"\x03", STATE_PREFIX + b"\x04")
-    with pytest.raises(exactk.InputError, match="state: expected version 1, 2 or 3, found version 4"):
-        exactk.State.from_bytes(foreign)
 
 
 def test_digests_outlive_json_pickles_and_merges() -> None:

@@ -27,7 +27,6 @@ from exactk._inputs.model.rows import count_users
 from exactk._inputs.model.scores import CanonicalEmbeddings, Scores, SparseScores
 from exactk._plan.values import as_plan
 from exactk._report.report import Report
-from exactk._report.state import Catalogue
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -45,6 +44,7 @@ if TYPE_CHECKING:
     from exactk._inputs.truth import Truth
     from exactk._inputs.values_by_user import RowValues
     from exactk._plan.values import TallyPlan, Value
+    from exactk._report.catalogue_digest import Catalogue
     from exactk._report.counts import Counts
 
 
@@ -96,6 +96,8 @@ def evaluate_system(request: Request, inputs: AlignedInputs, truth_digest: int |
 def _catalogue(request: Request) -> Catalogue | None:
     if request.items is None:
         return None
+    from exactk._report.catalogue_digest import Catalogue
+
     return Catalogue(request.items.digest_of(request.histories), len(request.items), request.items.source)
 
 

@@ -43,11 +43,11 @@ from exactk._report.resampling import Calls, resample
 from exactk._report.significance_marks import NO_MARKS, significance_marks
 from exactk._report.state import check_label_types, check_same_plan, common_spellings, ordered_labels, plan_of_state
 from exactk._report.user_table import equal_arrays
-from exactk._report.validation import checked_fields, fail, plain_data
 from exactk._runtime import optional
 from exactk._runtime.errors import InputError, StateMismatchError, input_error, type_error
 from exactk._runtime.faults import Option
 from exactk._runtime.names import did_you_mean
+from exactk._runtime.shapes import Anything, Fields, Named, Through, plain_data
 from exactk._runtime.table import Table
 from exactk._runtime.table_exports import writes
 
@@ -69,6 +69,15 @@ if TYPE_CHECKING:
 
 ComparisonPlot: TypeAlias = Literal["values", "differences", "curves", "groups", "distribution", "trade_off"]
 
+_SHAPE = Fields(
+    dict,
+    {
+        "reports": Named(Through(Report.from_dict, Report.to_dict)),
+        "options": Anything(),
+        "paired": Anything(),
+        "clusters": Anything(),
+    },
+)
 _KEEPING_USERS = (Option("per_user", True), " keeps them")  # noqa: FBT003 - the value of the option
 
 
@@ -664,11 +673,7 @@ class Comparison(Exports, Mapping[str, Mapping[str, float]]):
     def from_dict(cls, data: Mapping[str, Any]) -> Comparison:
         """Return the comparison that `to_dict` described."""
         with plain_data("comparison", cls._expected()):
-            checked_fields(data, ("reports", "options", "paired", "clusters"), "a comparison")
-            if not isinstance(data["reports"], Mapping) or not data["reports"]:
-                raise fail("the reports of systems", data["reports"])
-            reports = {system: Report.from_dict(report) for system, report in data["reports"].items()}
-            return cls._from_plain(reports, data["options"], data["paired"], data["clusters"])
+            return cls._from_plain(**_SHAPE.read(data))
 
     def __reduce__(self) -> tuple[Any, ...]:
         state = self.state.to_dict()

@@ -14,11 +14,11 @@ from exactk._inference.significance import Alternative, fewest_draws, level_of, 
 from exactk._plan.metric_strings import canonical_name
 from exactk._plan.metrics import MetricEntry
 from exactk._plan.values import is_in_unit_range
-from exactk._report.validation import checked_fields
 from exactk._runtime.errors import ExactkError, input_error, type_error
 from exactk._runtime.faults import Option, plural
 from exactk._runtime.names import did_you_mean, fold
 from exactk._runtime.numbers import as_double, parse_number
+from exactk._runtime.shapes import Anything, Fields, read_at
 
 if TYPE_CHECKING:
     from exactk._plan.conventions import Convention
@@ -154,8 +154,10 @@ class ComparisonOptions:
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> ComparisonOptions:
         """Return the options that `to_dict` described."""
-        checked_fields(data, [one.name for one in fields(cls)], "options")
-        return cls(**data)
+        options: ComparisonOptions = read_at(
+            "options", Fields(cls, {one.name: Anything() for one in fields(cls)}), data
+        )
+        return options
 
     def runs_of(self, system: str) -> tuple[str, ...]:
         """Return the names of the runs of a compared system: its own if it has one run."""

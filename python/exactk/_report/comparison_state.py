@@ -10,13 +10,21 @@ from exactk._report.comparison_options import ComparisonOptions
 from exactk._report.metric_mapping import ReadOnlyMapping
 from exactk._report.paired_plain import paired_from_plain, paired_to_plain
 from exactk._report.state import State
-from exactk._report.validation import checked_fields, fail, plain_data
 from exactk._runtime.errors import StateMismatchError
+from exactk._runtime.shapes import Anything, Fields, Named, Through, plain_data
 
 if TYPE_CHECKING:
     from exactk._report.paired_sums import PairedState
 
 _EXPECTED = "the output of ComparisonState.to_dict"
+_SHAPE = Fields(
+    dict,
+    {
+        "systems": Named(Through(State.from_dict, State.to_dict)),
+        "options": Through(ComparisonOptions.from_dict, ComparisonOptions.to_dict),
+        "paired": Anything(),
+    },
+)
 
 
 @dataclass(frozen=True)
@@ -83,11 +91,7 @@ class ComparisonState(Mapping[str, State]):
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain data for JSON."""
-        return {
-            "systems": {system: state.to_dict() for system, state in self.items()},
-            "options": self.options.to_dict(),
-            "paired": None if self.paired is None else paired_to_plain(self.paired),
-        }
+        return {**_SHAPE.write(self), "paired": None if self.paired is None else paired_to_plain(self.paired)}
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> ComparisonState:
@@ -99,12 +103,8 @@ class ComparisonState(Mapping[str, State]):
             If the sums are impossible under the metrics and convention of the systems.
         """
         with plain_data("state", _EXPECTED):
-            checked_fields(data, ("systems", "options", "paired"), "the state of a comparison")
-            if not isinstance(data["systems"], Mapping) or not data["systems"]:
-                raise fail("systems with their states", data["systems"])
-            systems = {str(system): State.from_dict(state) for system, state in data["systems"].items()}
-            options = ComparisonOptions.from_dict(data["options"])
-            return cls(systems, options, paired_from_plain(data["paired"], systems, options))
+            plain = _SHAPE.read(data)
+            return cls(**{**plain, "paired": paired_from_plain(plain["paired"], plain["systems"], plain["options"])})
 
     def __reduce__(self) -> tuple[Any, ...]:
         return (ComparisonState.from_dict, (self.to_dict(),))

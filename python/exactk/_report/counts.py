@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
 from itertools import chain
 from operator import add
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -10,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from exactk._runtime.records import NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
 CountName: TypeAlias = tuple[str, str]
 """A kind of count, and its part: a statistic of candidates or a metric, empty where the count is one number."""
@@ -157,13 +156,16 @@ class Counts(NamedTuple):
     @classmethod
     def from_plain(cls, data: object, metrics: Sequence[str]) -> Counts:
         """Return the counts that `to_plain` described; raise ValueError if they are impossible."""
-        tie_names = list(chain.from_iterable(map(_tie_names, metrics)))
-        counts = _read_counts(data, _all_names(metrics))
-        _check_names(counts, [(name, "") for name in _REQUIRED])
-        candidates, ties = _select(counts, _CANDIDATES), _select(counts, tie_names)
+        from exactk._runtime.shapes import Fields, Whole, read_at
+
+        names = cls.plain_names(metrics)
+        optional = [name for name in names if name not in _REQUIRED]
+        counts: dict[str, int] = read_at("counts", Fields(dict, dict.fromkeys(names, Whole()), optional), data)
+        tie_names = chain.from_iterable(map(_tie_names, metrics))
+        candidates, ties = _select(counts, _CANDIDATES), _select(counts, [*tie_names])
         undefined = _select(counts, list(map(_undefined_name, metrics)))
         result = cls(
-            **{name: counts[name, ""] for name in _SCALARS if (name, "") in counts},
+            **{name: counts[name] for name in _SCALARS if name in counts},
             candidates=CandidateCounts(*candidates) if candidates else None,
             ties=tuple(map(TieCounts, ties[::2], ties[1::2])) if ties else None,
             undefined=tuple(undefined) or None,
@@ -210,40 +212,19 @@ def _plain_name(name: CountName) -> str:
     return f"{kind}.{part}" if part else kind
 
 
-def _read_counts(data: object, names: Sequence[CountName]) -> dict[CountName, int]:
-    """Return the counts present; raise ValueError for unknown ones."""
-    from exactk._report.validation import checked_integer, fail
-
-    if not isinstance(data, Mapping):
-        raise fail("counts to be a mapping", data)
-    by_plain_name = {_plain_name(name): name for name in names}
-    counts = {}
-    for plain_name, count in data.items():
-        if plain_name not in by_plain_name:
-            raise fail("the name of a count", plain_name)
-        counts[by_plain_name[plain_name]] = checked_integer(count, plain_name)
-    return counts
-
-
-def _check_names(counts: Mapping[CountName, int], names: Sequence[CountName]) -> None:
-    from exactk._report.validation import fail
-
-    for name in names:
-        if name not in counts:
-            raise fail(f"the count {_plain_name(name)}", "none")
-
-
-def _select(counts: Mapping[CountName, int], names: Sequence[CountName]) -> list[int]:
+def _select(counts: Mapping[str, int], names: Sequence[CountName]) -> list[int]:
     """Return the counts of these names; all or none must be present."""
-    if not any(name in counts for name in names):
-        return []
-    _check_names(counts, names)
-    return [counts[name] for name in names]
+    from exactk._runtime.shapes import invalid
+
+    present = [name for name in map(_plain_name, names) if name in counts]
+    if present and len(present) < len(names):
+        raise invalid("counts", f"all of {', '.join(map(_plain_name, names))}", present)
+    return [counts[name] for name in present]
 
 
 def _check_users(counts: Counts, metrics: Sequence[str]) -> None:
     """Raise ValueError if counts exceed the number of users, or candidates are inconsistent."""
-    from exactk._report.validation import checked_integer, fail
+    from exactk._runtime.shapes import Whole, invalid, read_at
 
     of_users: dict[CountName, int] = {(name, ""): getattr(counts, name) for name in _OF_USERS}
     if counts.candidates is not None:
@@ -252,11 +233,11 @@ def _check_users(counts: Counts, metrics: Sequence[str]) -> None:
         of_users["tie_dependent", metric] = ties.dependent
     of_users.update(zip(map(_undefined_name, metrics), counts.undefined or (), strict=False))
     for name, count in of_users.items():
-        checked_integer(count, _plain_name(name), 0, counts.users)
+        read_at(f"counts.{_plain_name(name)}", Whole(most=counts.users), count)
     if counts.missing_lists + counts.missing_truth > counts.users:
-        raise fail(f"at most {counts.users} missing_lists and missing_truth together", "more")
+        raise invalid("counts", f"at most {counts.users} missing_lists and missing_truth together", "more")
     if counts.candidates is not None:
         users, total, fewest, most = counts.candidates
         if not fewest * users <= total <= most * users or fewest > most or (not users and most):
             expected = "consistent candidates.min, candidates.total and candidates.max"
-            raise fail(expected, (users, total, fewest, most))
+            raise invalid("counts", expected, (users, total, fewest, most))

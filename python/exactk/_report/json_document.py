@@ -9,13 +9,20 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
 
-from exactk._report.validation import checked_fields, checked_list, fail, plain_data, read_json
 from exactk._runtime.errors import InputError, type_error
+from exactk._runtime.shapes import Anything, Fields, Many, Maybe, Text, invalid, plain_data, read_json
 from exactk._runtime.versions import version_of
 
 _FORMAT = "exactk-report"
 _VERSION = 1
-_FIELDS = ("format", "version", "exactk", "command", "inputs", "reports", "comparison")
+_SHAPE = Fields(
+    dict,
+    {
+        **dict.fromkeys(("format", "version", "exactk", "command", "inputs"), Anything()),
+        "reports": Many(Fields(dict, {"system": Maybe(Text())}, has_others=True)),
+        "comparison": Maybe(Fields(dict, {}, has_others=True)),
+    },
+)
 
 Source: TypeAlias = str | bytes | os.PathLike[str]
 """JSON as text, or the path of a file with it."""
@@ -57,27 +64,17 @@ def read_document(source: Source, argument: str, expected: str) -> Document:
             raise error.amended(hint=(f"pathlib.Path({source!r}) is the file",)) from None
         raise
     with plain_data(argument, expected):
-        checked_fields(document, _FIELDS, "JSON of a report")
-        if (document["format"], document["version"]) != (_FORMAT, _VERSION):
-            raise fail(f"{_FORMAT} of version {_VERSION}", (document["format"], document["version"]))
-        comparison = document["comparison"]
-        if not (comparison is None or isinstance(comparison, Mapping)):
-            raise fail("a comparison, or null", comparison)
-        return Document(_by_system(checked_list(document["reports"], "reports")), comparison)
-
-
-def _by_system(reports: Sequence[Any]) -> dict[str | None, dict[str, Any]]:
-    by_system: dict[str | None, dict[str, Any]] = {}
-    for report in reports:
-        if not isinstance(report, Mapping) or "system" not in report:
-            raise fail("a report with its system", report)
-        system = report["system"]
-        if not (isinstance(system, str) or (system is None and len(reports) == 1)):
-            raise fail("the name of each system", system)
-        if system in by_system:
-            raise fail("each system once", system)
-        by_system[system] = {name: part for name, part in report.items() if name != "system"}
-    return by_system
+        plain = _SHAPE.read(document)
+        if (plain["format"], plain["version"]) != (_FORMAT, _VERSION):
+            raise invalid("", f"{_FORMAT} of version {_VERSION}", (plain["format"], plain["version"]))
+        reports = {report["system"]: report for report in plain["reports"]}
+        if len(reports) < len(plain["reports"]) or (None in reports and len(reports) > 1):
+            raise invalid("reports", "the name of each system, once", [*reports])
+        by_system = {
+            system: {name: part for name, part in report.items() if name != "system"}
+            for system, report in reports.items()
+        }
+        return Document(by_system, plain["comparison"])
 
 
 def _text_of(source: Source, argument: str, expected: str) -> str | bytes:

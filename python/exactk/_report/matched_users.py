@@ -9,9 +9,9 @@ import numpy as np
 
 from exactk._inputs.keys.key_lists import encode_row_keys
 from exactk._report.user_table import equal_arrays, kinds_of_keys
-from exactk._report.validation import checked_integer, checked_list, fail
 from exactk._runtime.errors import input_error, type_error
 from exactk._runtime.faults import plural
+from exactk._runtime.shapes import Many, Whole, invalid, read_at
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -81,17 +81,15 @@ def clusters_from_plain(
 ) -> NDArray[np.uint64]:
     """Return the hash of each user's cluster; raise ValueError if the pairs have no clusters, or others."""
     if paired is None or not paired.clustered:
-        raise fail("no clusters", hashes)
+        raise invalid("clusters", "none", hashes)
     if isinstance(hashes, np.ndarray):
         return hashes
-    checked = [
-        checked_integer(one, "the hash of a cluster", 0, 2**64 - 1) for one in checked_list(hashes, "clusters", users)
-    ]
+    checked = read_at("clusters", Many(Whole(most=2**64 - 1), users), hashes)
     clusters = len(set(checked))
     for sums in chain.from_iterable(paired.totals.values()):
         units = sums.moments.units
         if units > clusters or (sums.users == users and units != clusters):
-            raise fail(f"{units} clusters, as in the sums over pairs", clusters)
+            raise invalid("clusters", f"{units} clusters, as in the sums over pairs", clusters)
     return np.array(checked, np.uint64)
 
 

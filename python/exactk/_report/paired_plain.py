@@ -10,10 +10,11 @@ from exactk._inference.moments import Moments
 from exactk._plan.values import as_plan
 from exactk._report.paired_sums import PairedState, PairedSums
 from exactk._report.state import State, check_same_plan, plan_of_state
-from exactk._report.validation import checked_fields, checked_integer, checked_list, fail, read_hex
+from exactk._report.validation import GroupLabel
+from exactk._runtime.shapes import FLAG, Exact, Fields, Many, Maybe, Pairs, Row, Text, Whole, elements, invalid, read_at
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from exactk._plan.values import Value
     from exactk._report.comparison_options import ComparisonOptions
@@ -24,34 +25,40 @@ _MAX_SCALE = 2 * 4096
 _COLUMNS = {"micro": 5, "of_means": 5}  # of a mean, 3
 
 
+def _paired_sums(*cells: Any) -> PairedSums:  # noqa: ANN401 - numbers and tuples of them
+    users, only_system, only_baseline, greater, less, *moments = cells
+    return PairedSums(users, only_system, only_baseline, greater, less, Moments(*moments))
+
+
+_PAIRED_SUMS = Row(
+    _paired_sums,
+    (*(Whole(),) * 6, Many(Exact()), Whole(most=_MAX_SCALE), Many(Exact()), Whole(most=_MAX_SCALE)),
+)
+_SUMS = Many(_PAIRED_SUMS)
+_PAIR = Fields(
+    dict, {"system": Text(), "baseline": Text(), "totals": _SUMS, "groups": Maybe(Pairs(GroupLabel(), _SUMS))}
+)
+_PAIRED = Fields(dict, {"weighted": FLAG, "clustered": FLAG, "pairs": Many(_PAIR)})
+
+
 def paired_to_plain(paired: PairedState) -> dict[str, Any]:
     """Return the sums as plain data. Integers are hexadecimal text."""
-    pairs = []
-    for (system, baseline), totals in paired.totals.items():
-        groups = None if paired.groups is None else paired.groups[system, baseline]
-        pairs.append(
-            {
-                "system": system,
-                "baseline": baseline,
-                "totals": list(map(_paired_sums_to_plain, totals)),
-                "groups": None
-                if groups is None
-                else [[label, list(map(_paired_sums_to_plain, sums))] for label, sums in groups.items()],
-            }
-        )
-    return {"weighted": paired.weighted, "clustered": paired.clustered, "pairs": pairs}
 
+    def rows(sums: Iterable[PairedSums]) -> list[tuple[object, ...]]:
+        return _SUMS.write((*one[:5], *one.moments) for one in sums)
 
-def _paired_sums_to_plain(sums: PairedSums) -> list[Any]:
-    *counts, moments = sums
-    return [
-        *counts,
-        moments.units,
-        [hex(one) for one in moments.sums],
-        moments.sums_scale,
-        [hex(one) for one in moments.products],
-        moments.products_scale,
+    pairs = [
+        {
+            "system": system,
+            "baseline": baseline,
+            "totals": rows(totals),
+            "groups": None
+            if paired.groups is None
+            else [[label, rows(sums)] for label, sums in paired.groups[system, baseline].items()],
+        }
+        for (system, baseline), totals in paired.totals.items()
     ]
+    return {"weighted": paired.weighted, "clustered": paired.clustered, "pairs": pairs}
 
 
 def paired_from_plain(data: object, systems: Mapping[str, State], options: ComparisonOptions) -> PairedState | None:
@@ -62,23 +69,28 @@ def paired_from_plain(data: object, systems: Mapping[str, State], options: Compa
         check_same_plan(first, state, "comparison")
     if data is None:
         return None
-    checked = checked_fields(data, ("weighted", "clustered", "pairs"), "paired")
-    if type(checked["clustered"]) is not bool:
-        raise fail("clustered to be true or false", checked["clustered"])
-    if checked["weighted"] is not first.weighted:
-        raise fail(f"weighted to be {first.weighted}, as in the systems", checked["weighted"])
+    plain = read_at("paired", _PAIRED, data)
+    if plain["weighted"] is not first.weighted:
+        raise invalid("paired.weighted", f"{first.weighted}, as in the systems", plain["weighted"])
     values, expected = plan_of_state(first), options.pairs(list(systems))
-    rows = checked_list(checked["pairs"], "pairs", len(expected))
     totals: dict[Pair, tuple[PairedSums, ...]] = {}
     groups: dict[Pair, dict[Label, tuple[PairedSums, ...]]] = {}
-    for pair, row in zip(expected, rows, strict=True):
-        checked_fields(row, ("system", "baseline", "totals", "groups"), "a pair")
+    for index, (pair, row) in enumerate(
+        zip(expected, elements(plain["pairs"], "paired.pairs", len(expected)), strict=True)
+    ):
+        at = f"paired.pairs[{index}]"
         if (row["system"], row["baseline"]) != pair:
-            raise fail(f"the pair {pair}", (row["system"], row["baseline"]))
+            raise invalid(at, f"the pair {pair}", (row["system"], row["baseline"]))
         users = min(systems[run].counts.users for system in pair for run in options.runs_of(system))
-        totals[pair] = _checked_sums(row["totals"], values, users)
-        groups[pair] = _checked_groups(row["groups"], values, first)
-    paired = PairedState(first.weighted, checked["clustered"], totals, None if first.groups is None else groups)
+        _check_paired_sums(row["totals"], values, users, f"{at}.totals")
+        if (row["groups"] or {}).keys() != (first.groups or {}).keys() or (row["groups"] is None) != (
+            first.groups is None
+        ):
+            raise invalid(f"{at}.groups", "the groups of the systems", row["groups"] and list(row["groups"]))
+        for label, sums in (row["groups"] or {}).items():
+            _check_paired_sums(sums, values, first.counts.users, f"{at}.groups[{label!r}]")
+        totals[pair], groups[pair] = row["totals"], row["groups"] or {}
+    paired = PairedState(first.weighted, plain["clustered"], totals, None if first.groups is None else groups)
     for pair in expected:
         _check_pair(paired, pair, values, systems)
     return paired
@@ -100,10 +112,10 @@ def _check_pair(paired: PairedState, pair: Pair, values: Sequence[Value], system
             expected = _numbers_of_state(value, of_parts)
             found = [sums.moments.sum(side * len(expected) + column) for column in range(len(expected))]
             if found != expected and not any(part.undefined for part in of_parts):
-                raise fail(f"the sums of {value.name} of {system!r} in its pairs too", "others")
+                raise invalid("paired", f"the sums of {value.name} of {system!r} in its pairs too", "others")
         groups = [by_value[index] for by_value in (paired.groups or {}).get(pair, {}).values()]
         if groups and not _are_equal(reduce(PairedSums.plus, groups), sums):
-            raise fail(f"sums of {value.name} by group that add up to those of all users", "others")
+            raise invalid("paired", f"sums of {value.name} by group that add up to those of all users", "others")
 
 
 def _numbers_of_state(value: Value, parts: Sequence[Sums]) -> list[Fraction]:
@@ -123,37 +135,21 @@ def _are_equal(one: PairedSums, other: PairedSums) -> bool:
     )
 
 
-def _checked_groups(data: object, values: Sequence[Value], first: State) -> dict[Label, tuple[PairedSums, ...]]:
-    if first.groups is None:
-        if data is not None:
-            raise fail("no groups", data)
-        return {}
-    groups = {}
-    for row in checked_list(data, "groups", len(first.groups)):
-        label, sums = checked_list(row, "members of a group", 2)
-        if not isinstance(label, (int, str)) or label not in first.groups or label in groups:
-            raise fail("the groups of the systems, each once", label)
-        groups[label] = _checked_sums(sums, values, first.counts.users)
-    return groups
-
-
-def _checked_sums(data: object, values: Sequence[Value], users: int) -> tuple[PairedSums, ...]:
-    rows = checked_list(data, "sums of a pair", len(values))
-    return tuple(_read(row, value, users) for row, value in zip(rows, values, strict=True))
-
-
-def _read(row: object, value: Value, users: int) -> PairedSums:
-    cells = checked_list(row, "numbers of a pair", 10)
-    both = checked_integer(cells[0], "users of a pair", 0, users)
-    only_system, only_baseline = (checked_integer(cell, "users of one system", 0, users - both) for cell in cells[1:3])
-    greater = checked_integer(cells[3], "users who are greater", 0, both)
-    less = checked_integer(cells[4], "users who are less", 0, both - greater)
-    units = checked_integer(cells[5], "units", min(both, 1), both)
-    columns = _COLUMNS.get(value.rules["average"], 3)
-    sums = tuple(map(read_hex, checked_list(cells[6], "sums of columns", columns)))
-    products = tuple(map(read_hex, checked_list(cells[8], "sums of products", columns * (columns + 1) // 2)))
-    scales = [checked_integer(cell, "the scale of a sum", 0, _MAX_SCALE) for cell in (cells[7], cells[9])]
-    moments = Moments(units, sums, scales[0], products, scales[1])
-    if not moments.are_possible():
-        raise fail(f"moments of {value.name} that some numbers have", "others")
-    return PairedSums(both, only_system, only_baseline, greater, less, moments)
+def _check_paired_sums(rows: Sequence[PairedSums], values: Sequence[Value], users: int, at: str) -> None:
+    """Raise ValueError unless so many users can have these sums."""
+    for index, (sums, value) in enumerate(zip(elements(rows, at, len(values)), values, strict=True)):
+        within, both, moments = f"{at}[{index}]", sums.users, sums.moments
+        columns = _COLUMNS.get(value.rules["average"], 3)
+        for name, count, most in (
+            ("users", both, users),
+            ("users of the system alone", sums.only_system, users - both),
+            ("users of the baseline alone", sums.only_baseline, users - both),
+            ("users who are greater", sums.greater, both),
+            ("users who are less", sums.less, both - sums.greater),
+        ):
+            read_at(f"{within}: {name}", Whole(most=most), count)
+        read_at(f"{within}: units", Whole(min(both, 1), both), moments.units)
+        elements(moments.sums, f"{within}: sums of columns", columns)
+        elements(moments.products, f"{within}: sums of products", columns * (columns + 1) // 2)
+        if not moments.are_possible():
+            raise invalid(within, f"moments of {value.name} that some numbers have", "others")

@@ -618,26 +618,18 @@ class Report(Exports, Mapping[str, float]):
     def from_dict(cls, data: Mapping[str, Any]) -> Report:
         """Return the report that `to_dict` described. Values and counts that its state contradicts are an error."""
         from exactk._report.user_table import kept_from_plain, users_from_plain
-        from exactk._report.validation import check_computed, checked_fields, plain_data
+        from exactk._report.validation import check_computed
+        from exactk._runtime.shapes import Anything, Fields, plain_data
 
+        computed = ("values", "standard_deviation", "counts", "by_group", "by_item_group", "convention")
+        names = (*computed, "users", "per_user", "kept", "state")
         with plain_data("report", cls._expected()):
-            fields = (
-                "values",
-                "standard_deviation",
-                "counts",
-                "by_group",
-                "convention",
-                "users",
-                "per_user",
-                "kept",
-                "state",
-            )
-            checked_fields(data, fields, "a report", optional=("by_item_group",))  # which old ones lack
-            state = State.from_dict(data["state"])
-            users = users_from_plain(data["users"], state.counts.users)
-            report = cls(state, users, kept_from_plain(data["per_user"], data["kept"], state))
-            for name, computed in report._computed().items():
-                check_computed(data.get(name, computed), computed, name)
+            plain = Fields(dict, dict.fromkeys(names, Anything())).read(data)
+            state = State.from_dict(plain["state"])
+            users = users_from_plain(plain["users"], state.counts.users)
+            report = cls(state, users, kept_from_plain(plain["per_user"], plain["kept"], state))
+            for name, expected in report._computed().items():
+                check_computed(plain[name], expected, name)
             return report
 
     @writes

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from exactk._inputs.users_of_shard import Shard
-from exactk._report.validation import checked_fields, checked_integer, checked_list, fail
 from exactk._runtime.errors import StateMismatchError
 from exactk._runtime.faults import listed
+from exactk._runtime.shapes import Fields, Many, Maybe, Row, Text, Whole, invalid
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
+
+    from exactk._runtime.shapes import Shape
 
 MOST_SHARDS = 100_000
 _MOST_TEXT = 10_000  # characters
@@ -70,20 +72,13 @@ class Shards(NamedTuple):
         """What a report says: which shards of a numbered run it is of."""
         return [] if self.run is None else [f"only shard{'s' * (len(self.names) > 1)} {listed(self.names, MOST_SHOWN)}"]
 
-    def to_plain(self) -> dict[str, Any]:
-        """Return plain data for JSON."""
-        return {"names": self.names, "run": None if self.run is None else self.run._asdict()}
-
     @classmethod
-    def from_plain(cls, data: Any) -> Shards:  # noqa: ANN401 - what JSON holds
-        """Return the shards that `to_plain` described."""
-        checked = checked_fields(data, cls._fields, "shards")
-        names = tuple(_checked_text(name, "a name of a shard") for name in checked_list(checked["names"], "names"))
-        run = None if checked["run"] is None else _checked_run(checked["run"])
+    def of_plain(cls, names: tuple[str, ...], run: ShardedRun | None) -> Shards:
+        """Return the shards; raise ValueError unless these are distinct names of some, in order."""
         distinct = set(names)
         expected = sorted(distinct) if run is None else [name for name in _names(run.shards) if name in distinct]
         if not names or list(names) != expected or (run is not None and len(names) == run.shards > 1):
-            raise fail("distinct names of some shards, in order", names)
+            raise invalid("shards", "distinct names of some shards, in order", names)
         return cls(names, run)
 
 
@@ -91,25 +86,16 @@ def _names(shards: int) -> list[str]:
     return [str(Shard(number, shards)) for number in range(1, shards + 1)]
 
 
-def _checked_run(data: Any) -> ShardedRun:  # noqa: ANN401 - what JSON holds
-    checked = checked_fields(data, ShardedRun._fields, "a sharded run")
-    return ShardedRun(
-        checked_integer(checked["shards"], "shards", least=1, most=MOST_SHARDS),
-        _checked_text(checked["version"], "a version"),
-        _checked_pairs(checked["inputs"], "inputs"),
-        _checked_pairs(checked["options"], "options"),
-    )
-
-
-def _checked_pairs(data: object, what: str) -> tuple[tuple[str, str], ...]:
-    pairs = [checked_list(pair, f"a pair of {what}", 2) for pair in checked_list(data, what)]
-    return tuple((_checked_text(name, what), _checked_text(value, what)) for name, value in pairs)
-
-
-def _checked_text(value: object, what: str) -> str:
-    if not isinstance(value, str) or len(value) > _MOST_TEXT:
-        raise fail(f"{what} to be a string", value)
-    return value
+_TEXT = Text(_MOST_TEXT)
+_TEXTS_BY_NAME = Many(Row(lambda name, value: (name, value), (_TEXT, _TEXT)))
+_RUN: dict[str, Shape] = {
+    "shards": Whole(1, MOST_SHARDS),
+    "version": _TEXT,
+    "inputs": _TEXTS_BY_NAME,
+    "options": _TEXTS_BY_NAME,
+}
+SHARDS = Fields(Shards.of_plain, {"names": Many(_TEXT), "run": Maybe(Fields(ShardedRun, _RUN))})
+"""The shape of shards in a state."""
 
 
 def united_shards(parts: Mapping[str, Shards | None], argument: str) -> Shards | None:

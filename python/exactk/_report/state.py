@@ -2,81 +2,30 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from exactk._plan.conventions import Convention, description
 from exactk._plan.metric_strings import plan
-from exactk._plan.metrics import CustomInfo, check_name
-from exactk._plan.values import plan_group_tallies, plan_item_tallies
 from exactk._report.counts import Counts
 from exactk._report.sums import GroupSums, RunningGroupSums, group_sums_of
 from exactk._runtime.errors import StateMismatchError, input_error, type_error
 from exactk._runtime.faults import plural
-from exactk._runtime.records import NamedTuple, Record
+from exactk._runtime.records import Record
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
 
     from exactk._plan.metric_strings import Customs
-    from exactk._plan.values import Plan, TallyPlan, Value
+    from exactk._plan.metrics import CustomInfo
+    from exactk._plan.values import Plan, Value
+    from exactk._report.catalogue_digest import Catalogue
     from exactk._report.shards import Shards
     from exactk._report.sums import Label, Scales, Sums
     from exactk._report.tallies import GroupTally, ItemTally
 
-_GIVEN = "catalogue"
-_SOURCES = (_GIVEN, "train", "popularity")
-_MOST_ITEMS = 2**31 - 3
-
 _T = TypeVar("_T")
-
-
-class Catalogue(NamedTuple):
-    """The items that could be recommended."""
-
-    digest: int  # 128 bits that tell these items, their popularity, groups and values from others
-    size: int  # number of items
-    source: str  # the argument of `exactk.Items` that has them: catalogue, train or popularity
-
-    def __str__(self) -> str:
-        items = plural(self.size, "item")
-        return items if self.source == _GIVEN else f"the {items} of {self.source}"
-
-    def merged(self, other: Catalogue) -> Catalogue:
-        """Return the catalogue of both, which have the same digest."""
-        return self if self.source == other.source else self._replace(source=_GIVEN)
-
-    def to_plain(self) -> dict[str, Any]:
-        """Return plain data for JSON."""
-        return {**self._asdict(), "digest": f"{self.digest:#034x}"}
-
-    @classmethod
-    def from_plain(cls, data: Any) -> Catalogue:  # noqa: ANN401 - what JSON holds
-        """Return the catalogue that `to_plain` described."""
-        from exactk._report.validation import checked_digest, checked_fields, checked_integer, fail
-
-        checked = checked_fields(data, cls._fields, "a catalogue")
-        digest = checked_digest(checked["digest"], "catalogue.digest")
-        if digest is None:
-            raise fail("catalogue.digest", None)
-        if checked["source"] not in _SOURCES:
-            raise fail(f"catalogue.source to be one of {', '.join(_SOURCES)}", checked["source"])
-        size = checked_integer(checked["size"], "catalogue.size", least=1, most=_MOST_ITEMS)
-        return cls(digest, size, checked["source"])
-
-
-def describe_difference(one: Catalogue | None, other: Catalogue | None) -> str:
-    """Return how the items of two states differ; empty if they are the same."""
-    if (one and one.digest) == (other and other.digest):
-        return ""
-    if one is None or other is None:
-        return "items in only one of them"
-    text = f"values of other items: {one} and {other}"
-    return (
-        text if one.size != other.size else f"{text}, whose keys, train, popularity, features, groups or values differ"
-    )
 
 
 def by_name(customs: Iterable[CustomInfo]) -> Customs:
@@ -89,57 +38,8 @@ def customs_of(values: Iterable[Value]) -> tuple[CustomInfo, ...]:
     return tuple({value.metric: value.custom for value in values if value.custom is not None}.values())
 
 
-def custom_to_plain(info: CustomInfo) -> dict[str, Any]:
-    """Return plain data for JSON."""
-    return {
-        "name": info.name,
-        "of": info.of,
-        "range": None if info.range is None else list(info.range),
-        "direction": info.direction,
-        "digest": f"{info.digest:#034x}",
-    }
-
-
-def checked_customs(data: Any) -> tuple[CustomInfo, ...]:  # noqa: ANN401 - what JSON holds
-    """Return the descriptions that `custom_to_plain` wrote."""
-    from exactk._report.validation import checked_list, fail
-
-    customs = tuple(map(_checked_custom, checked_list(data, "custom_metrics")))
-    if len(by_name(customs)) < len(customs):
-        raise fail("custom metrics of distinct names", [one.name for one in customs])
-    return customs
-
-
-def _checked_custom(data: Any) -> CustomInfo:  # noqa: ANN401 - what JSON holds
-    from exactk._report.validation import checked_digest, checked_fields, fail
-
-    checked = checked_fields(data, ("name", "of", "range", "direction", "digest"), "a custom metric")
-    digest = checked_digest(checked["digest"], "custom_metrics.digest")
-    if digest is None:
-        raise fail("custom_metrics.digest", None)
-    if checked["of"] not in ("judged", "lists") or checked["direction"] not in ("higher", "lower", "none"):
-        raise fail("a custom metric of judged or lists, with a direction", [checked["of"], checked["direction"]])
-    return CustomInfo(
-        check_name(checked["name"]), checked["of"], _checked_range(checked["range"]), checked["direction"], digest
-    )
-
-
-def _checked_range(data: Any) -> tuple[float, float] | None:  # noqa: ANN401 - what JSON holds
-    from exactk._report.validation import checked_list, fail
-
-    if data is None:
-        return None
-    low, high = checked_list(data, "the range of a custom metric", 2)
-    if type(low) is not float or type(high) is not float or math.isnan(low + high) or not low <= high:
-        raise fail("the range of a custom metric to be two numbers in order", data)
-    return low, high
-
-
 STATE_PREFIX = b"exactk-state\n"
-_VERSION = 3
-_OLD_VERSIONS = (1, 2)  # without a digest of the truth; without a catalogue
-_LATER_FIELDS = ("truth_digest", "catalogue", "custom_metrics")  # which old versions lack
-_OPTIONAL_FIELDS = (*_LATER_FIELDS, "shards")  # only states of shards have the last
+_VERSION = 4
 _EXPECTED = "the output of State.to_dict"
 
 
@@ -172,7 +72,7 @@ class State(Record):
         The name of the grade column, if the truth was a data frame or file with one.
     truth_digest : int or None
         128 bits that tell one truth from another: the users with judged items, by key, and their items and grades, in any
-        container and order. None if it is not known, as in states of version 1.
+        container and order. None if it is not known.
     catalogue : Catalogue or None
         The items that the values depend on: a digest of them and of their popularity, groups and values, in any container
         and order, their number, and which argument of `exactk.Items` has them. None if no value depends on items.
@@ -261,7 +161,7 @@ class State(Record):
         import json
         import zlib
 
-        text = json.dumps(self._to_plain(), separators=(",", ":")).encode()
+        text = json.dumps(self._head(), separators=(",", ":")).encode()
         body = b"".join(map(_with_size, [text, *self._tallies_as_bytes()]))
         return STATE_PREFIX + _VERSION.to_bytes(4, "little") + zlib.crc32(body).to_bytes(4, "little") + body
 
@@ -277,7 +177,7 @@ class State(Record):
         import json
         import zlib
 
-        from exactk._report.validation import plain_data
+        from exactk._runtime.shapes import plain_data
 
         if not isinstance(data, (bytes, bytearray, memoryview)):
             raise type_error("state", "bytes", type(data).__name__)
@@ -286,50 +186,33 @@ class State(Record):
         if len(header) < len(STATE_PREFIX) + 8 or not header.startswith(STATE_PREFIX):
             raise input_error("state", "the output of State.to_bytes", f"{data[:16]!r}, which is not an exactk state")
         version = int.from_bytes(header[-8:-4], "little")
-        if version not in {*_OLD_VERSIONS, _VERSION}:
-            expected = f"version {', '.join(map(str, _OLD_VERSIONS))} or {_VERSION}"
-            raise input_error("state", expected, f"version {version}")
+        if version != _VERSION:
+            hint = "states of other versions cannot be read: evaluate again"
+            raise input_error("state", f"version {_VERSION}", f"version {version}", hint=hint)
         if int.from_bytes(header[-4:], "little") != zlib.crc32(body):
             raise input_error("state", "an intact state", "a truncated or corrupted state (checksum mismatch)")
-        text, *tallies = [body] if version in _OLD_VERSIONS else _split_by_size(body)
+        text, *tallies = _split_by_size(body)
         with plain_data("state", _EXPECTED):
             return cls._from_plain(json.loads(text), tallies)
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain data for JSON. Integers are hexadecimal text, as they exceed JSON numbers."""
-        from base64 import b64encode
+        from exactk._runtime.shapes import Binary
 
-        texts = [b64encode(tally).decode() for tally in self._tallies_as_bytes()]
-        count = len(self.item_tallies)
-        of_groups = {"group_tallies": texts[count:]} if self.group_tallies else {}
-        return {**self._to_plain(), "item_tallies": texts[:count], **of_groups}
+        texts, count = [*map(Binary().write, self._tallies_as_bytes())], len(self.item_tallies)
+        return {**self._head(), "item_tallies": texts[:count], "group_tallies": texts[count:]}
+
+    def _head(self) -> dict[str, Any]:
+        """Return all but the tallies as plain data."""
+        from exactk._report.state_shape import HEAD
+
+        return {**HEAD.write(self), "counts": self.counts.to_plain(self.metrics)}
 
     def _tallies_as_bytes(self) -> list[bytes]:
         """Return the tallies of items, then those of groups."""
         from exactk._report.tallies import group_tally_to_bytes, tally_to_bytes
 
         return [*map(tally_to_bytes, self.item_tallies), *map(group_tally_to_bytes, self.group_tallies)]
-
-    def _to_plain(self) -> dict[str, Any]:
-        """Return all but the tallies of items."""
-        groups = self.groups
-        return {
-            "metrics": list(self.metrics),
-            "spellings": list(self.spellings),
-            "convention": self.convention.to_dict(),
-            "weighted": self.weighted,
-            "counts": self.counts.to_plain(self.metrics),
-            "totals": [_sums_to_plain(sums) for sums in self.totals],
-            "groups": None
-            if groups is None
-            else [[label, [_sums_to_plain(one) for one in sums]] for label, sums in groups.items()],
-            "group_order": None if self.group_order is None else list(self.group_order),
-            "grade_column": self.grade_column,
-            "truth_digest": None if self.truth_digest is None else f"{self.truth_digest:#034x}",
-            "catalogue": None if self.catalogue is None else self.catalogue.to_plain(),
-            "custom_metrics": list(map(custom_to_plain, self.custom_metrics)),
-            **({} if self.shards is None else {"shards": self.shards.to_plain()}),
-        }
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> State:
@@ -340,61 +223,35 @@ class State(Record):
         InputError
             If the sums or counts are impossible under the named metrics and convention.
         """
-        from exactk._report.validation import checked_list, fail, plain_data
+        from exactk._report.state_shape import TALLIES
+        from exactk._runtime.shapes import invalid, plain_data
 
         with plain_data("state", _EXPECTED):
             if not isinstance(data, Mapping):
-                raise fail("a state to be a mapping", data)
-            names = ("item_tallies", "group_tallies")
-            of_items, of_groups = (checked_list(data.get(name, []), name) for name in names)
-            plain = {name: one for name, one in data.items() if name not in names}
-            return cls._from_plain(plain, [_decoded(text) for text in (*of_items, *of_groups)])
+                raise invalid("", "a state to be a mapping", data)
+            texts = {name: data[name] for name in TALLIES.shapes if name in data}
+            of_items, of_groups = TALLIES.read(texts).values()
+            plain = {name: one for name, one in data.items() if name not in TALLIES.shapes}
+            return cls._from_plain(plain, [*of_items, *of_groups])
 
     @classmethod
-    def _from_plain(cls, data: Mapping[str, Any], tallies: Sequence[bytes]) -> State:
+    def _from_plain(cls, data: object, tallies: Sequence[bytes]) -> State:
         """Return the state of plain data; raise ValueError or ExactkError if there is no such state."""
-        from exactk._report.shards import Shards
-        from exactk._report.validation import (
-            checked_digest,
-            checked_fields,
-            checked_group_order,
-            checked_groups,
-            checked_metrics,
-            checked_sums,
-            fail,
-        )
+        from exactk._report.state_shape import HEAD, checked_tallies
+        from exactk._report.validation import check_group_order, check_groups, check_sums, checked_metrics
 
-        fields = ("metrics", "spellings", "convention", "weighted", "counts", "totals", "groups", "group_order")
-        checked_fields(data, (*fields, "grade_column"), "a state", optional=_OPTIONAL_FIELDS)
-        if type(data["weighted"]) is not bool:
-            raise fail("weighted to be true or false", data["weighted"])
-        convention = Convention.from_dict(data["convention"])
-        customs = checked_customs(data.get("custom_metrics", []))
-        values = checked_metrics(data["metrics"], data["spellings"], convention, customs)
-        counts = Counts.from_plain(data["counts"], data["metrics"])
-        totals = checked_sums(data["totals"], values, counts.users, weighted=data["weighted"])
-        groups = checked_groups(data["groups"], values, totals, weighted=data["weighted"])
-        group_order = checked_group_order(data["group_order"], groups)
-        grade_column = _checked_column(data["grade_column"])
-        catalogue = None if data.get("catalogue") is None else Catalogue.from_plain(data["catalogue"])
-        item_tallies, group_tallies = _checked_tallies(tallies, values, counts.users, catalogue)
-        return cls(
-            tuple(value.name for value in values),
-            tuple(value.spelling for value in values),
-            convention,
-            data["weighted"],
-            counts,
-            totals,
-            groups,
-            group_order,
-            grade_column,
-            checked_digest(data.get("truth_digest")),
-            catalogue,
-            item_tallies,
-            customs_of(values),
-            group_tallies,
-            Shards.from_plain(data["shards"]) if "shards" in data else None,
-        )
+        fields = HEAD.read(data)
+        customs = fields["custom_metrics"]
+        values = checked_metrics(fields["metrics"], fields["spellings"], fields["convention"], customs)
+        counts = Counts.from_plain(fields["counts"], fields["metrics"])
+        totals, groups, weighted = fields["totals"], fields["groups"], fields["weighted"]
+        check_sums(totals, values, counts.users, "totals", weighted=weighted)
+        if groups is not None:
+            check_groups(groups, values, totals, weighted=weighted)
+        check_group_order(fields["group_order"], groups)
+        item_tallies, group_tallies = checked_tallies(tallies, values, counts.users, fields["catalogue"])
+        of_tallies = {"item_tallies": item_tallies, "group_tallies": group_tallies}
+        return cls(**{**fields, "counts": counts, "custom_metrics": customs_of(values), **of_tallies})
 
     def __reduce__(self) -> tuple[Any, ...]:
         return (State.from_dict, (self.to_dict(),))
@@ -421,57 +278,6 @@ def _split_by_size(body: bytes) -> list[bytes]:
         parts.append(body[begin : begin + size])
         begin += size
     return parts
-
-
-def _decoded(text: object) -> bytes:
-    from base64 import b64decode
-
-    from exactk._report.validation import fail
-
-    if not isinstance(text, str):
-        raise fail("item_tallies to be text in base64", text)
-    return b64decode(text, validate=True)
-
-
-def _checked_tallies(
-    tallies: Sequence[bytes], values: Sequence[Value], users: int, catalogue: Catalogue | None
-) -> tuple[tuple[ItemTally, ...], tuple[GroupTally, ...]]:
-    """Return the tallies that the values need, after checking that so many users and items can have them."""
-    from exactk._report.tallies import group_tally_from_bytes
-    from exactk._report.validation import fail
-
-    of_items, of_groups = plan_item_tallies(values), plan_group_tallies(values)
-    count = len(of_items) + len(of_groups)
-    if len(tallies) != count or (count and catalogue is None):
-        raise fail(f"{count} tallies of items and groups, and a catalogue beside them", len(tallies))
-    size = 0 if catalogue is None else catalogue.size
-    item_tallies = tuple(_checked_item_tally(data, plan, size) for plan, data in zip(of_items, tallies, strict=False))
-    of_rest = zip(of_groups, tallies[len(of_items) :], strict=True)
-    group_tallies = tuple(group_tally_from_bytes(data, value, size) for value, data in of_rest)
-    for lists in [*(tally.lists for tally in item_tallies), *(tally.lists for tally in group_tallies)]:
-        if lists > users:
-            raise fail(f"a tally of at most {users} lists", lists)
-    return item_tallies, group_tallies
-
-
-def _checked_item_tally(data: bytes, tally_plan: TallyPlan, items: int) -> ItemTally:
-    from exactk._report.tallies import tally_from_bytes
-    from exactk._report.validation import fail
-
-    tally = tally_from_bytes(data, lists_are_sets=tally_plan.lists_are_sets)
-    if tally.cutoffs != tally_plan.cutoffs or (tally.short_lists is not None) != tally_plan.has_short_lists:
-        raise fail(f"a tally of items at the cutoffs {tally_plan.cutoffs}", tally.cutoffs)
-    if tally_plan.rules["foreign_items"] != "count" and len(tally.keys) > items:
-        raise fail(f"a tally of at most {items} items", len(tally.keys))
-    return tally
-
-
-def _checked_column(name: object) -> str | None:
-    from exactk._report.validation import fail
-
-    if not isinstance(name, str | None):
-        raise fail("grade_column to be a string or null", name)
-    return name
 
 
 def ordered_labels(labels: Collection[Label], order: Iterable[Label] | None) -> list[Label]:
@@ -611,8 +417,10 @@ def check_same_plan(one: State, other: State, argument: str) -> None:
     for mine in one.custom_metrics:
         if functions.get(mine.name, mine) != mine:
             differences.append(f"other functions named {mine.name}")
-    if items := describe_difference(one.catalogue, other.catalogue):
-        differences.append(items)
+    if one.catalogue or other.catalogue:
+        from exactk._report.catalogue_digest import describe_difference
+
+        differences += filter(None, [describe_difference(one.catalogue, other.catalogue)])
     if not differences and _scales(one) != _scales(other):
         differences.append("sums of another precision (one is from exactk.reference)")
     if differences:
@@ -649,11 +457,6 @@ def check_label_types(groups: Iterable[Collection[Label] | None], argument: str)
     if len(types) > 1:
         found = " and ".join(sorted(types))
         raise StateMismatchError(f"{argument}: expected group labels of one type, found {found}", argument)
-
-
-def _sums_to_plain(sums: Sums) -> list[int | str]:
-    integers = ((sums.total, sums.total_scale), (sums.squares, sums.squares_scale), (sums.weight, sums.weight_scale))
-    return [sums.users, sums.undefined, *(part for integer, scale in integers for part in (hex(integer), scale))]
 
 
 def plan_of_state(state: State) -> Plan:

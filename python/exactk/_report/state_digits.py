@@ -7,6 +7,7 @@ below 2^30 additions: what the digits exceed their base by is carried when they 
 from __future__ import annotations
 
 from base64 import b64encode
+from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
@@ -14,8 +15,9 @@ import numpy as np
 from exactk._report.counts import Counts
 from exactk._report.state import State
 from exactk._report.tallies import item_tally, tally_to_bytes
-from exactk._report.validation import fail, plain_data
+from exactk._report.validation import SUMS
 from exactk._runtime.errors import CapacityError, StateMismatchError
+from exactk._runtime.shapes import Digest, invalid, plain_data
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -62,7 +64,7 @@ class TallyLayout:
         counts, *tables = np.split(vector, np.cumsum(self._sizes[:-1]))
         counts = counts.reshape(len(self._keys), len(self._cutoffs))
         if vector.min(initial=0) < 0 or (np.diff(counts, axis=1) < 0).any():
-            raise fail("counts of items that grow with the cutoff", "others")
+            raise invalid("", "counts of items that grow with the cutoff", "others")
         lengths = [np.column_stack([np.flatnonzero(table), table[table > 0]]) for table in tables]
         return item_tally(self._cutoffs, self._keys, counts, lengths)
 
@@ -117,7 +119,7 @@ def integers_of(digits: NDArray[np.int64]) -> list[int]:
         rows[:, column + 1] += carries
     last = rows[:, -1]
     if (last != last.astype(np.int32)).any():
-        raise fail(f"sums of at most {8 * _BYTES} bits", "more")
+        raise invalid("", f"sums of at most {8 * _BYTES} bits", "more")
     data = rows.astype(np.uint32).astype(np.dtype("<u4")).tobytes()
     return [
         int.from_bytes(data[begin : begin + _BYTES], "little", signed=True) for begin in range(0, len(data), _BYTES)
@@ -179,13 +181,13 @@ class StateLayout:
         with plain_data("state", "the sums of updates"):
             template = self._templates[int(weighted > 0)]
             if template is None:
-                raise fail("no weights, which metrics of all lists together do not have", weighted)
+                raise invalid("", "no weights, which metrics of all lists together do not have", weighted)
             *integers, digest = integers_of(vectors.digits)
             plain = template.to_dict() | {
                 "counts": self._counts(vectors),
                 "totals": self._totals(template, integers, vectors.counts),
                 "item_tallies": self._tallies_as_text(vectors.counts),
-                "truth_digest": None if without_digest else f"{digest % 2**128:#034x}",
+                "truth_digest": None if without_digest else Digest().write(digest % 2**128),
             }
             return State.from_dict(plain)
 
@@ -208,15 +210,13 @@ class StateLayout:
             begin += layout.size
         return texts
 
-    def _totals(self, template: State, integers: Sequence[int], counts: NDArray[np.int64]) -> list[list[int | str]]:
+    def _totals(self, template: State, integers: Sequence[int], counts: NDArray[np.int64]) -> list[Any]:
         """Return the sums of each part as plain data."""
         of_users = counts[3 + 2 * len(self._names) : self._tallies_begin].tolist()
-        totals: list[list[int | str]] = []
+        totals = []
         for index, sums in enumerate(template.totals):
-            row: list[int | str] = list(of_users[2 * index : 2 * index + 2])
-            for integer, scale in zip(integers[3 * index : 3 * index + 3], sums.scales, strict=True):
-                row += [hex(integer), scale]
-            totals.append(row)
+            exact = zip(integers[3 * index : 3 * index + 3], sums.scales, strict=True)
+            totals.append(SUMS.write((*of_users[2 * index : 2 * index + 2], *chain.from_iterable(exact))))
         return totals
 
 

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from exactk._report.validation import checked_integer, fail, plain_data
 from exactk._runtime.errors import StateMismatchError
+from exactk._runtime.shapes import Whole, invalid, plain_data, read_at
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -20,152 +20,121 @@ if TYPE_CHECKING:
     from exactk._plan.values import Value
     from exactk._report.sums import Label
 
-_MOST_BYTES = 10
-_LOW, _MORE = 0x7F, 0x80
-
-
-def write_varints(integers: NDArray[np.int64] | NDArray[np.uint64]) -> bytes:
-    """Return the integers as bytes; negative ones as they are modulo 2^64."""
-    values = integers.astype(np.uint64)
-    sizes = np.ones(len(values), np.int64)
-    for size in range(1, _MOST_BYTES):
-        sizes += values >= np.uint64(1 << 7 * size)
-    ends = np.cumsum(sizes)
-    packed = np.empty(int(ends[-1]) if len(ends) else 0, np.uint8)
-    for index in range(int(sizes.max(initial=0))):
-        longer = np.flatnonzero(sizes > index)
-        bits = (values[longer] >> np.uint64(7 * index)).astype(np.uint8) & _LOW
-        packed[ends[longer] - sizes[longer] + index] = bits | np.where(sizes[longer] > index + 1, _MORE, 0)
-    return packed.tobytes()
-
-
-def read_varints(packed: NDArray[np.uint8], count: int) -> tuple[NDArray[np.uint64], int]:
-    """Return so many integers and the number of their bytes; raise ValueError if these are not the bytes of integers."""
-    if count > len(packed):
-        raise ValueError(f"{count} integers in {len(packed)} bytes")
-    if count == 0:
-        return np.empty(0, np.uint64), 0
-    ends = np.flatnonzero(packed < _MORE)[:count] + 1
-    if len(ends) < count:
-        raise ValueError(f"{count} integers in bytes of {len(ends)}")
-    begins = np.append(0, ends[:-1])
-    sizes = ends - begins
-    last = packed[ends - 1]
-    if sizes.max() > _MOST_BYTES or (last[sizes == _MOST_BYTES] > 1).any() or (last[sizes > 1] == 0).any():
-        raise ValueError("an integer of 2^64 or more, or in more bytes than it needs")
-    values = np.zeros(count, np.uint64)
-    for index in range(int(sizes.max())):
-        longer = np.flatnonzero(sizes > index)
-        bits = packed[begins[longer] + index] & _LOW
-        values[longer] |= bits.astype(np.uint64) << np.uint64(7 * index)
-    return values, int(ends[-1])
-
-
 EXPECTED = "the output of tally_to_bytes"
 MOST = 2**62
 _KINDS = ("int", "str", "bytes")
 _CHECKED_SIZE = 1 << 28  # bytes, decompressed
 _MAX_RATIO = 200  # of larger tallies; real ones compress less
+_SIZE = 8  # bytes of a size
 
 
-def compressed(parts: Sequence[bytes]) -> bytes:
-    """Return the size of the parts, and the parts, compressed."""
+def packed(arrays: Iterable[NDArray[Any]]) -> bytes:
+    """Return arrays of integers that are not negative as bytes, each in the smallest type: their size, and they, compressed."""
+    parts = []
+    for array in arrays:
+        cells = array.astype(np.min_scalar_type(int(array.max(initial=0))))
+        parts.append(
+            bytes([cells.itemsize])
+            + len(cells).to_bytes(_SIZE, "little")
+            + cells.astype(f"<u{cells.itemsize}").tobytes()
+        )
     body = b"".join(parts)
-    return pack([len(body)]) + zlib.compress(body)
+    return len(body).to_bytes(_SIZE, "little") + zlib.compress(body)
 
 
-def pack(integers: Sequence[int]) -> bytes:
-    """Return integers as bytes."""
-    return write_varints(np.array(integers, np.uint64))
-
-
-def key_parts(keys: TallyKeys) -> list[bytes]:
-    """Return the kind of the keys, and integers by their distances or text by its lengths and bytes."""
-    kind = pack([_KINDS.index(kind_of_item_keys(keys))])
-    if isinstance(keys, np.ndarray):
-        values = keys.view(np.uint64)
-        steps = np.append(values[:1], values[1:] - values[:-1])  # modulo 2^64
-        return [kind, write_varints(steps)]
-    texts = [key if isinstance(key, bytes) else key.encode("utf-8", "surrogatepass") for key in keys]
-    return [kind, write_varints(np.array([len(text) for text in texts], np.uint64)), b"".join(texts)]
-
-
-def _decompress(data: bytes) -> NDArray[np.uint8]:
-    (size, *_), begin = read_varints(np.frombuffer(data, np.uint8), 1)
-    if size > max(_CHECKED_SIZE, _MAX_RATIO * len(data)):
-        raise fail("as many bytes as items of lists need", int(size))
-    stream = zlib.decompressobj()
-    try:
-        body = stream.decompress(data[begin:], int(size) + 1)
-    except zlib.error as error:
-        raise ValueError(str(error)) from error
-    if len(body) != size or not stream.eof or stream.unused_data:
-        raise fail(f"{size} compressed bytes", len(body))
-    return np.frombuffer(body, np.uint8)
-
-
-class TallyReader:
-    """The decompressed bytes of a tally, read in order."""
+class Unpacked:
+    """The arrays of `packed`, which are read in order; ValueError for bytes that are not such."""
 
     def __init__(self, data: bytes) -> None:
-        self._data = _decompress(data)
+        size = int.from_bytes(data[:_SIZE], "little")
+        if size > max(_CHECKED_SIZE, _MAX_RATIO * len(data)):
+            raise invalid("", "as many bytes as items of lists need", size)
+        stream = zlib.decompressobj()
+        try:
+            self._body = stream.decompress(data[_SIZE:], size + 1)
+        except zlib.error as error:
+            raise ValueError(str(error)) from error
+        if len(self._body) != size or not stream.eof or stream.unused_data:
+            raise invalid("", f"{size} compressed bytes", len(self._body))
         self._position = 0
 
-    def integers(self, count: int) -> NDArray[np.uint64]:
-        values, size = read_varints(self._data[self._position :], count)
-        self._position += size
-        return values
+    def take(self, what: str, size: int | None = None) -> NDArray[np.uint64]:
+        """Return the next array."""
+        begin = self._position + 1 + _SIZE
+        item_size, length = self._body[self._position : begin - _SIZE], self._body[begin - _SIZE : begin]
+        count = int.from_bytes(length, "little")
+        end = begin + count * (item_size[0] if item_size else 1)
+        if item_size not in {b"\1", b"\2", b"\4", b"\x08"} or end > len(self._body):
+            raise invalid(what, "an array", "other bytes")
+        if size is not None and count != size:
+            raise invalid(what, f"{size} integers", count)
+        array = np.frombuffer(self._body[begin:end], f"<u{item_size[0]}").astype(np.uint64)
+        if item_size[0] != np.min_scalar_type(int(array.max(initial=0))).itemsize:
+            raise invalid(what, "integers in the smallest type", item_size[0])
+        self._position = end
+        return array
 
-    def integer(self, what: str, most: int = MOST) -> int:
-        return checked_integer(int(self.integers(1)[0]), what, 0, most)
+    def counts(self, what: str, size: int | None = None) -> Integers:
+        """Return the next array, whose sums fit."""
+        array = self.take(what, size)
+        check_sum(array, what)
+        return array.astype(np.int64)
 
-    def text(self, size: int) -> bytes:
-        text = self._data[self._position : self._position + size].tobytes()
-        if len(text) < size:
-            raise fail(f"{size} bytes of keys", len(text))
-        self._position += size
-        return text
-
-    def table(self, columns: int) -> Integers:
+    def table(self, what: str, columns: int) -> Integers:
         """Return a table of ascending rows of counts above 0."""
-        rows = self.integer("the number of rows")
-        cells = self.integers(rows * columns).reshape(columns, rows)
-        check_sum(cells)
-        table = np.column_stack([np.cumsum(cells[0]), *cells[1:]]).astype(np.int64).reshape(rows, columns)
-        ascends = np.zeros(max(rows - 1, 0), np.bool_)
+        cells = self.take(what)
+        if len(cells) % columns:
+            raise invalid(what, f"rows of {columns}", len(cells))
+        check_sum(cells, what)
+        cells = cells.reshape(columns, -1)
+        table = np.column_stack([np.cumsum(cells[0]), *cells[1:]]).astype(np.int64).reshape(-1, columns)
+        ascends = np.zeros(max(len(table) - 1, 0), np.bool_)
         for column in table.T[-2::-1]:
             step = np.diff(column)
             ascends = (step > 0) | ((step == 0) & ascends)
         if not ascends.all() or (table[:, -1] <= 0).any():
-            raise fail("ascending rows of counts above 0", table[:3].tolist())
+            raise invalid(what, "ascending rows of counts above 0", table[:3].tolist())
         return table
 
     def finish(self) -> None:
-        if self._position != len(self._data):
-            raise fail("no bytes after the last table", len(self._data) - self._position)
+        """Raise ValueError if there is more."""
+        if self._position != len(self._body):
+            raise invalid("", "no bytes after the last array", len(self._body) - self._position)
 
 
-def check_sum(cells: NDArray[np.uint64]) -> None:
+def check_sum(cells: NDArray[Any], what: str) -> None:
     """Raise ValueError if sums of these integers may not fit."""
     if float(cells.sum(dtype=np.float64)) >= MAX_ENTRIES:
-        raise fail("sums below 2^62", int(cells.max()))
+        raise invalid(what, "sums below 2^62", int(cells.max()))
 
 
-def read_keys(reader: TallyReader, size: int) -> TallyKeys:
+def arrays_of_keys(keys: TallyKeys) -> list[NDArray[Any]]:
+    """Return the kind of the keys, and integers by their distances or text by its lengths and bytes."""
+    kind = np.array([_KINDS.index(kind_of_item_keys(keys))], np.uint64)
+    if isinstance(keys, np.ndarray):
+        values = keys.view(np.uint64)
+        return [kind, np.append(values[:1], values[1:] - values[:-1])]  # modulo 2^64
+    texts = [key if isinstance(key, bytes) else key.encode("utf-8", "surrogatepass") for key in keys]
+    return [kind, np.array([len(text) for text in texts], np.uint64), np.frombuffer(b"".join(texts), np.uint8)]
+
+
+def read_keys(arrays: Unpacked) -> TallyKeys:
     """Return distinct keys, ascending."""
-    kind = _KINDS[reader.integer("a kind of keys", len(_KINDS) - 1)]
-    numbers = reader.integers(size)
+    (number,) = arrays.take("the kind of keys", 1).tolist()
+    kind = _KINDS[read_at("the kind of keys", Whole(most=len(_KINDS) - 1), number)]
     if kind == "int":
-        integers = np.cumsum(numbers).view(np.int64)
+        integers = np.cumsum(arrays.take("keys")).view(np.int64)
         if (integers[1:] <= integers[:-1]).any():
-            raise fail("distinct ascending keys of items", integers[:3].tolist())
+            raise invalid("keys", "distinct ascending keys of items", integers[:3].tolist())
         return integers
-    check_sum(numbers)
-    ends = np.cumsum(numbers).tolist()
-    text = reader.text(ends[-1] if ends else 0)
-    texts = [text[begin:end] for begin, end in pairwise([0, *ends])]
+    ends = np.cumsum(arrays.counts("lengths of keys")).tolist()
+    text = arrays.take("texts of keys", ends[-1] if ends else 0)
+    if text.max(initial=0) > 255:
+        raise invalid("texts of keys", "bytes", int(text.max()))
+    joined = text.astype(np.uint8).tobytes()
+    texts = [joined[begin:end] for begin, end in pairwise([0, *ends])]
     if not texts or any(one >= other for one, other in pairwise(texts)):
-        raise fail("distinct ascending keys of items", texts[:3])
+        raise invalid("keys", "distinct ascending keys of items", texts[:3])
     return tuple(texts) if kind == "bytes" else tuple([one.decode("utf-8", "surrogatepass") for one in texts])
 
 
@@ -315,12 +284,19 @@ def _sum_rows(tables: Iterable[Integers]) -> Integers:
 
 
 def tally_to_bytes(tally: ItemTally) -> bytes:
-    """Return the tally as bytes: the size of the rest, which is compressed."""
-    parts = [pack([len(tally.cutoffs), *(cutoff or 0 for cutoff in tally.cutoffs), len(tally.keys)])]
-    parts += [*key_parts(tally.keys), write_varints(np.diff(tally.counts, axis=1, prepend=0).T.ravel())]
-    parts += [_table_bytes(table) for table in tally.list_lengths]
-    parts += [pack([tally.short_lists is not None]), *map(_table_bytes, tally.short_lists or ())]
-    return compressed(parts)
+    """Return the tally as bytes."""
+    cutoffs = np.array([cutoff or 0 for cutoff in tally.cutoffs], np.uint64)
+    tables = [*tally.list_lengths, *(tally.short_lists or ())]
+    return packed(
+        [
+            cutoffs,
+            *arrays_of_keys(tally.keys),
+            np.diff(tally.counts, axis=1, prepend=0).T.ravel(),
+            np.array([tally.short_lists is not None], np.uint64),
+            # The first column, which ascends, by its distances.
+            *(np.concatenate([np.diff(table[:, 0], prepend=0), *table.T[1:]]) for table in tables),
+        ]
+    )
 
 
 def tally_from_bytes(data: bytes, *, lists_are_sets: bool) -> ItemTally:
@@ -329,51 +305,49 @@ def tally_from_bytes(data: bytes, *, lists_are_sets: bool) -> ItemTally:
     In lists that are sets, an item is counted once.
     """
     with plain_data("state", EXPECTED):
-        reader = TallyReader(data)
-        cutoffs = _read_cutoffs(reader)
-        size = reader.integer("the number of items")
-        keys = read_keys(reader, size)
-        steps = reader.integers(size * len(cutoffs)).reshape(len(cutoffs), size)
-        check_sum(steps)
-        counts = np.ascontiguousarray(np.cumsum(steps, axis=0).T.astype(np.int64))
-        lengths = tuple(reader.table(2) for _ in cutoffs)
-        short = tuple(reader.table(3) for _ in cutoffs) if reader.integer("a flag", 1) else None
-        reader.finish()
+        arrays = Unpacked(data)
+        cutoffs = _checked_cutoffs(arrays.take("cutoffs").tolist())
+        keys = read_keys(arrays)
+        steps = arrays.counts("counts", len(keys) * len(cutoffs)).reshape(len(cutoffs), len(keys))
+        counts = np.ascontiguousarray(np.cumsum(steps, axis=0).T)
+        has_short = _read_flag(arrays)
+        lengths = tuple([arrays.table("lists by their lengths", 2) for _ in cutoffs])
+        short = tuple([arrays.table("items of short lists", 3) for _ in cutoffs]) if has_short else None
+        arrays.finish()
         tally = ItemTally(cutoffs, keys, counts, lengths, short)
         _check_tally(tally, lists_are_sets=lists_are_sets)
         return tally
 
 
-def _table_bytes(table: Integers) -> bytes:
-    """Return the number of rows, and the columns: the first, which ascends, by its distances."""
-    first = np.diff(table[:, 0], prepend=0)
-    return pack([len(table)]) + write_varints(np.concatenate([first, *table.T[1:]]))
+def _read_flag(arrays: Unpacked) -> bool:
+    (flag,) = arrays.take("a flag", 1).tolist()
+    return bool(read_at("a flag", Whole(most=1), flag))
 
 
-def _read_cutoffs(reader: TallyReader) -> tuple[int | None, ...]:
-    cutoffs = tuple(cutoff or None for cutoff in reader.integers(reader.integer("the number of cutoffs")).tolist())
+def _checked_cutoffs(numbers: list[int]) -> tuple[int | None, ...]:
+    cutoffs = tuple([number or None for number in numbers])
     sizes = [MOST if cutoff is None else cutoff for cutoff in cutoffs]
     if not cutoffs or any(one >= other for one, other in pairwise(sizes)) or sizes[-1] > MOST:
-        raise fail("ascending cutoffs", cutoffs)
+        raise invalid("cutoffs", "ascending cutoffs", cutoffs)
     return cutoffs
 
 
 def _check_tally(tally: ItemTally, *, lists_are_sets: bool) -> None:
     """Raise ValueError if no lists have this tally."""
     if not (tally.counts[:, -1] > 0).all():
-        raise fail("items that are in a list", "an item in none")
+        raise invalid("tally", "items that are in a list", "an item in none")
     for column, (cutoff, lengths) in enumerate(zip(tally.cutoffs, tally.list_lengths, strict=True)):
-        check_sum(lengths.astype(np.uint64))
+        check_sum(lengths, "lists by their lengths")
         total, counts = tally.entries(column), tally.counts[:, column]
         with_items = int(lengths[lengths[:, 0] > 0, 1].sum())
         if cutoff is not None and (lengths[:, 0] > cutoff).any():
-            raise fail(f"lists of at most {cutoff} items", int(lengths[-1, 0]))
+            raise invalid("tally", f"lists of at most {cutoff} items", int(lengths[-1, 0]))
         if total >= MAX_ENTRIES or total != int(counts.sum()):
-            raise fail(f"lists of {int(counts.sum())} items in all", total)
+            raise invalid("tally", f"lists of {int(counts.sum())} items in all", total)
         if int(lengths[:, 1].sum()) != tally.lists:
-            raise fail(f"{tally.lists} lists at each cutoff", int(lengths[:, 1].sum()))
+            raise invalid("tally", f"{tally.lists} lists at each cutoff", int(lengths[:, 1].sum()))
         if lists_are_sets and counts.max(initial=0) > with_items:
-            raise fail(f"items in at most {with_items} lists", int(counts.max()))
+            raise invalid("tally", f"items in at most {with_items} lists", int(counts.max()))
         if tally.short_lists is not None:
             _check_short_lists(tally, column)
 
@@ -384,18 +358,18 @@ def _check_short_lists(tally: ItemTally, column: int) -> None:
     rows, cutoff = tally.short_lists[column], tally.cutoffs[column]
     lists: dict[int | None, int] = dict(tally.list_lengths[column].tolist())
     if (rows[:, 0] >= len(tally.keys)).any():
-        raise fail(f"positions of {len(tally.keys)} items", int(rows[:, 0].max()))
+        raise invalid("tally", f"positions of {len(tally.keys)} items", int(rows[:, 0].max()))
     entries = dict.fromkeys((length for length in lists if length and length != cutoff), 0)
     for _, length, number in rows.tolist():
         if length not in entries or number > lists[length]:
-            raise fail(f"an item in at most {lists.get(length, 0)} lists of {length} items", number)
+            raise invalid("tally", f"an item in at most {lists.get(length, 0)} lists of {length} items", number)
         entries[length] += number
     if any(number != length * lists[length] for length, number in entries.items()):
-        raise fail("as many items as the lists of each length have", entries)
+        raise invalid("tally", "as many items as the lists of each length have", entries)
     rest = tally.counts[:, column].copy()
     np.subtract.at(rest, rows[:, 0], rows[:, 2])
     if (rest < 0).any() or rest.max(initial=0) > lists.get(cutoff, 0):
-        raise fail("items in as many lists of the cutoff's length as there are", int(rest.max(initial=0)))
+        raise invalid("tally", "items in as many lists of the cutoff's length as there are", int(rest.max(initial=0)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -449,11 +423,11 @@ class GroupTally:
 
 def group_tally_to_bytes(tally: GroupTally) -> bytes:
     """Return the tally as bytes, as those of items."""
-    groups, ranks = tally.counts.shape
-    parts = [pack([groups, ranks, tally.lists]), *key_parts(_keys_of_labels(tally.labels))]
-    parts += [write_varints(tally.sizes), write_varints(tally.counts.T.ravel()), pack([tally.possible is not None])]
-    parts += [] if tally.possible is None else [write_varints(tally.possible)]
-    return compressed(parts)
+    flags = np.array([tally.lists, tally.possible is not None], np.uint64)
+    possible = [] if tally.possible is None else [tally.possible]
+    return packed(
+        [flags, *arrays_of_keys(_keys_of_labels(tally.labels)), tally.sizes, tally.counts.T.ravel(), *possible]
+    )
 
 
 def _keys_of_labels(labels: tuple[Label, ...]) -> Integers | tuple[str, ...]:
@@ -467,48 +441,45 @@ def group_tally_from_bytes(data: bytes, value: Value, items: int) -> GroupTally:
     The value is at the last cutoff, and there are so many items in the catalogue.
     """
     with plain_data("state", EXPECTED):
-        reader = TallyReader(data)
-        groups, ranks, lists = (reader.integer(what) for what in ("groups", "ranks", "lists"))
-        keys = read_keys(reader, groups)
-        sizes = _counts(reader, groups)
-        counts = np.ascontiguousarray(_counts(reader, groups * ranks).reshape(ranks, groups).T)
-        possible = _counts(reader, groups) if reader.integer("a flag", 1) else None
-        reader.finish()
+        arrays = Unpacked(data)
+        lists, has_possible = arrays.counts("the number of lists, and a flag", 2).tolist()
+        keys = read_keys(arrays)
+        groups, sizes = len(keys), arrays.counts("sizes of groups", len(keys))
+        counts = arrays.counts("counts of groups")
+        if not groups or len(counts) % groups:
+            raise invalid("counts of groups", f"ranks of {groups} groups", len(counts))
+        by_group = np.ascontiguousarray(counts.reshape(-1, groups).T)
+        possible = arrays.counts("possible items", groups) if read_at("a flag", Whole(most=1), has_possible) else None
+        arrays.finish()
         labels = tuple(keys.tolist()) if isinstance(keys, np.ndarray) else tuple(map(_checked_label, keys))
-        tally = GroupTally(labels, sizes, lists, counts, possible)
+        tally = GroupTally(labels, sizes, lists, by_group, possible)
         _check_group_tally(tally, value, items)
         return tally
 
 
 def _checked_label(key: str | bytes) -> str:
     if isinstance(key, bytes):
-        raise fail("labels of groups to be strings or integers", key)
+        raise invalid("labels", "labels of groups to be strings or integers", key)
     return key
-
-
-def _counts(reader: TallyReader, count: int) -> Integers:
-    numbers = reader.integers(count)
-    check_sum(numbers)
-    return numbers.astype(np.int64)
 
 
 def _check_group_tally(tally: GroupTally, value: Value, items: int) -> None:
     """Raise ValueError if no lists have this tally."""
     groups, ranks = tally.counts.shape
     if groups < 2 or (tally.sizes < 1).any() or int(tally.sizes.sum()) > items:
-        raise fail(f"two groups or more of {items} items in all", tally.sizes[:3].tolist())
+        raise invalid("tally", f"two groups or more of {items} items in all", tally.sizes[:3].tolist())
     if ranks > 0 and not tally.counts[:, -1].any():
-        raise fail("an item at the last rank", "none")
+        raise invalid("tally", "an item at the last rank", "none")
     if value.cutoff is not None and ranks > value.cutoff:
-        raise fail(f"at most {value.cutoff} ranks", ranks)
+        raise invalid("tally", f"at most {value.cutoff} ranks", ranks)
     if (tally.counts.sum(axis=0) > tally.lists).any():
-        raise fail(f"at most {tally.lists} items at a rank", int(tally.counts.sum(axis=0).max()))
+        raise invalid("tally", f"at most {tally.lists} items at a rank", int(tally.counts.sum(axis=0).max()))
     if (tally.possible is not None) != value.info.reads_history:
-        raise fail(f"a tally of {value.metric}", "one of another metric")
+        raise invalid("tally", f"a tally of {value.metric}", "one of another metric")
     in_lists = tally.counts.sum(axis=1).tolist()
     possible = in_lists if tally.possible is None else tally.possible.tolist()
     for size, count, most in zip(tally.sizes.tolist(), in_lists, possible, strict=True):
         if value.rules["duplicate_items"] != "count" and most > size * tally.lists:
-            raise fail(f"{size} items in at most {tally.lists} lists", most)
+            raise invalid("tally", f"{size} items in at most {tally.lists} lists", most)
         if count > most:
-            raise fail(f"at most {most} items of a group", count)
+            raise invalid("tally", f"at most {most} items of a group", count)

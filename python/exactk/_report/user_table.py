@@ -15,9 +15,9 @@ from exactk._inputs.keys.vocabulary import Snapshot, object_array, structured_ke
 from exactk._plan.values import is_in_unit_range, range_of
 from exactk._report.json_document import json_number
 from exactk._report.state import State, plan_of_state
-from exactk._report.validation import checked_fields, checked_integer, checked_list, fail
 from exactk._runtime.errors import StateMismatchError, input_error
 from exactk._runtime.records import Record
+from exactk._runtime.shapes import Anything, Fields, Many, Whole, elements, invalid, read_at
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -132,18 +132,16 @@ def users_from_plain(data: object, count: int) -> NDArray[Any] | None:
     """Return the keys that `users_to_plain` described; raise ValueError if they are invalid."""
     if data is None:
         return None
-    kind, keys = checked_list(data, "members of users (type and keys)", 2)
-    keys = checked_list(keys, "users", count)
+    kind, keys = elements(data, "users", 2)
+    keys = elements(keys, "users[1]", count)
     if len(set(map(repr, keys))) < len(keys):
-        raise fail("distinct users", "one twice")
+        raise invalid("users", "distinct users", "one twice")
     if isinstance(kind, str):
         return _column_from_plain(kind, keys)
-    labels, kinds = zip(
-        *(checked_list(part, "members of a type", 2) for part in checked_list(kind, "types")), strict=True
-    )
+    labels, kinds = zip(*(elements(part, "users[0]", 2) for part in elements(kind, "users[0]")), strict=True)
     if not all(isinstance(label, str) and label for label in labels) or len(set(labels)) < len(labels):
-        raise fail("distinct column names", labels)
-    rows = [checked_list(key, "parts of a user", len(labels)) for key in keys]
+        raise invalid("users", "distinct column names", labels)
+    rows = [elements(key, f"users[1][{index}]", len(labels)) for index, key in enumerate(keys)]
     columns = [_column_from_plain(part, [row[i] for row in rows]) for i, part in enumerate(kinds)]
     return structured_keys(labels, columns)
 
@@ -153,12 +151,12 @@ def _column_from_plain(kind: object, keys: Sequence[Any]) -> NDArray[Any]:
     if isinstance(kind, str) and re.fullmatch(_INTEGER_TYPE, kind):
         dtype = np.dtype(kind)
         info = np.iinfo(dtype)
-        return np.array([checked_integer(key, "a user", int(info.min), int(info.max)) for key in keys], dtype)
+        return np.array(read_at("users[1]", Many(Whole(int(info.min), int(info.max))), keys), dtype)
     if not isinstance(kind, str) or not re.fullmatch(_TEXT_TYPE, kind):
-        raise fail("integer or string users", kind)
+        raise invalid("users", "integer or string users", kind)
     texts = [_key_from_plain(key) for key in keys]
     if len(set(map(type, texts))) > 1:
-        raise fail("users that are all strings or all bytes", kind)
+        raise invalid("users", "users that are all strings or all bytes", kind)
     strings = [text for text in texts if isinstance(text, str)]
     return text_array(strings) if kind != "|O" and len(strings) == len(texts) else object_array(texts)
 
@@ -167,7 +165,7 @@ def _key_from_plain(key: object) -> str | bytes:
     if isinstance(key, str):
         return key
     if not isinstance(key, Mapping) or set(key) != {"bytes"} or not isinstance(key["bytes"], str):
-        raise fail("a user that is a string or bytes", key)
+        raise invalid("users", "a user that is a string or bytes", key)
     return bytes.fromhex(key["bytes"])
 
 
@@ -269,7 +267,6 @@ def is_unit(value: Value) -> bool:
 
 
 _TOLERANCE = 1e-9  # of a sum: users have doubles, sums are exact
-_FIELDS = ("rows", "weights", "groups")
 
 
 def kept_to_plain(table: UserTable, values: Sequence[Value]) -> dict[str, Any]:
@@ -289,40 +286,40 @@ def _row_to_plain(row: NDArray[np.float64]) -> list[float | None]:
 def kept_from_plain(per_user: object, kept: object, state: State) -> UserTable | None:
     """Return what is kept of users, if anything; raise ValueError if it is impossible."""
     if not isinstance(per_user, Mapping):
-        raise fail("per_user to be a mapping", per_user)
+        raise invalid("per_user", "a mapping", per_user)
     values, users = plan_of_state(state), state.counts.users
     spellings = [value.spelling for value in values if not value.info.of_collection]
     if not per_user and (kept is None or spellings):
         if kept is not None:
-            raise fail("kept to be null, as per_user is empty", kept)
+            raise invalid("kept", "null, as per_user is empty", kept)
         return None
-    checked_fields(per_user, spellings, "per_user")
-    checked = checked_fields(kept, _FIELDS, "kept")
+    with_parts = [value for value in values if has_part_rows(value)]
+    pair = Many(Anything(), 2)
+    of_parts = Fields(dict, {value.spelling: pair for value in with_parts})
+    read_at("per_user", Fields(dict, dict.fromkeys(spellings, Anything())), per_user)
+    checked = read_at("kept", Fields(dict, {"rows": of_parts, "weights": Anything(), "groups": Anything()}), kept)
     rows = [
         _user_numbers(per_user[value.spelling], value.spelling, users, range_of(value))
         if value.spelling in spellings
         else [math.nan] * users
         for value in values
     ]
-    with_parts = [value for value in values if has_part_rows(value)]
-    part_rows = checked_fields(checked["rows"], [value.spelling for value in with_parts], "rows of kept")
     for value in with_parts:
         limits = (
             (0.0, 1.0) if value.rules["average"] == "of_means" and range_of(value) == (0, 1) else (-math.inf, math.inf)
         )
-        pair = checked_list(part_rows[value.spelling], f"rows of {value.spelling}", 2)
-        rows += [_user_numbers(row, value.spelling, users, limits) for row in pair]
+        rows += [_user_numbers(row, value.spelling, users, limits) for row in checked["rows"][value.spelling]]
     weights = groups = None
     if state.weighted:
         weights = np.array(_user_numbers(checked["weights"], "weights", users, (0.0, math.inf)), np.float64)
     elif checked["weights"] is not None:
-        raise fail("no weights", checked["weights"])
+        raise invalid("kept.weights", "null", checked["weights"])
     labels = tuple(state.groups or ())
     if state.groups is not None:
-        codes = checked_list(checked["groups"], "groups", users)
-        groups = np.array([checked_integer(code, "a group", -1, len(labels) - 1) for code in codes], np.int64)
+        codes = read_at("kept.groups", Many(Whole(-1, len(labels) - 1), users), checked["groups"])
+        groups = np.array(codes, np.int64)
     elif checked["groups"] is not None:
-        raise fail("no groups", checked["groups"])
+        raise invalid("kept.groups", "null", checked["groups"])
     table = UserTable(np.array(rows, np.float64).reshape(len(rows), users), len(values), weights, groups, labels)
     _check_sums(table, values, state.totals, slice(None), "all users")
     for code, (label, sums) in enumerate((state.groups or {}).items()):
@@ -336,21 +333,22 @@ def _check_sums(table: UserTable, values: Plan, totals: Sequence[Sums], where: A
     for value, parts, rows in zip(values, values.part_indices, rows_of_values(values), strict=True):
         average = value.rules["average"]
         if average == "micro" and not _are_ratios(table.rows[[values.index(value), *rows]][:, where]):
-            raise fail(f"users of {of_users} whose {value.spelling} are ratios of what is kept", "others")
+            raise invalid("users", f"users of {of_users} whose {value.spelling} are ratios of what is kept", "others")
         of_rows = [(totals[part], part_of_sums) for part in parts for part_of_sums in ("total", "weight")]
         for row, (sums, name) in zip(rows, of_rows if average == "micro" else of_rows[::2], strict=bool(parts)):
             numbers = table.rows[row][where]
             is_given = ~np.isnan(numbers)
             if int(is_given.sum()) != sums.users - sums.undefined:
                 expected = f"{sums.users - sums.undefined} users of {of_users} with {value.spelling}, as in its sums"
-                raise fail(expected, int(is_given.sum()))
+                raise invalid("users", expected, int(is_given.sum()))
             terms = (numbers * weights)[is_given]
             total = float(Fraction(getattr(sums, name), 1 << getattr(sums, f"{name}_scale")))
             is_sum = math.isclose(
                 math.fsum(terms), total, rel_tol=_TOLERANCE, abs_tol=_TOLERANCE * float(abs(terms).sum())
             )
             if average != "geometric" and not is_sum:
-                raise fail(
+                raise invalid(
+                    "users",
                     f"users of {of_users} whose {value.spelling} add up to {total:.9g}, as in its sums",
                     math.fsum(terms),
                 )
@@ -364,9 +362,9 @@ def _are_ratios(rows: NDArray[np.float64]) -> bool:
 
 def _user_numbers(data: object, what: str, users: int, limits: tuple[float, float]) -> list[float]:
     """Return a number for each user, NaN for null."""
-    row, (least, most) = checked_list(data, f"users of {what}", users), limits
-    for number in row:
+    row, (least, most) = elements(data, what, users), limits
+    for position, number in enumerate(row):
         is_number = type(number) is float or (type(number) is int and abs(number) < 2**53)
         if number is not None and not (is_number and math.isfinite(number) and least <= number <= most):
-            raise fail(f"a user's {what} or null", number)
+            raise invalid(f"{what}[{position}]", "a user's number or null", number)
     return [math.nan if number is None else number for number in row]

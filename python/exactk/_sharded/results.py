@@ -11,9 +11,9 @@ from exactk._engine.pairs import Paired
 from exactk._report.comparison_state import ComparisonState
 from exactk._report.report import Report
 from exactk._report.state import State
-from exactk._report.validation import read_json
 from exactk._runtime import errors, optional
 from exactk._runtime.errors import ExactkError, StateMismatchError, input_error
+from exactk._runtime.shapes import read_json
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
