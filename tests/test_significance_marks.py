@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 import exactk
+from exactk._report.comparison_table import letters
 from exactk._report.difference import significant_side
-from exactk._report.significance_marks import letters
 from exactk._runtime import optional
 
 if TYPE_CHECKING:

@@ -24,8 +24,8 @@ from exactk._report.comparison_options import (
     name_of_metric,
     parse_margin,
 )
-from exactk._report.comparison_state import ComparisonState
-from exactk._report.comparison_table import ComparisonTable, best_systems
+from exactk._report.comparison_state import ComparisonState, paired_from_plain
+from exactk._report.comparison_table import NO_MARKS, ComparisonTable, best_systems, significance_marks
 from exactk._report.difference import Compared, RunValues, UserValues, significant_side
 from exactk._report.difference_table import ComparisonMethod, warn_of_few_flips
 from exactk._report.differences import Differences, heterogeneity_of, tested_rows
@@ -33,14 +33,11 @@ from exactk._report.export_columns import flat_dict, stack_systems
 from exactk._report.exports import Exports, html_page, page_request, plot
 from exactk._report.gate import Gate, check_claim
 from exactk._report.json_document import Document
-from exactk._report.kept_numbers import KeptUsers
 from exactk._report.matched_users import MatchedUsers, clusters_from_plain, hashes_of_users, matched_users
 from exactk._report.metric_mapping import ReadOnlyMapping
-from exactk._report.paired_plain import paired_from_plain
 from exactk._report.ranks import Ranks, rank_intervals
 from exactk._report.report import Report
-from exactk._report.resampling import Calls, resample
-from exactk._report.significance_marks import NO_MARKS, significance_marks
+from exactk._report.resampling import Calls, KeptUsers, resample
 from exactk._report.state import check_label_types, check_same_plan, common_spellings, ordered_labels, plan_of_state
 from exactk._report.user_table import equal_arrays
 from exactk._runtime import optional
@@ -57,13 +54,13 @@ if TYPE_CHECKING:
 
     from exactk._inference.margins import Margin
     from exactk._plan.values import Value
+    from exactk._report.comparison_table import Marks
     from exactk._report.difference import Difference
     from exactk._report.export_columns import Columns, TableName
     from exactk._report.exports import DrawnDisplay
     from exactk._report.gate import Claim
     from exactk._report.judged_lists import JudgedLists
     from exactk._report.paired_sums import Pair, PairedState, PairedSums, Resampled
-    from exactk._report.significance_marks import Marks
     from exactk._report.sums import Label
     from exactk._report.user_table import UserTable
 

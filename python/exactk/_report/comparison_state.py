@@ -1,20 +1,180 @@
-"""The state of a comparison: each system's sums, and those over pairs of systems."""
+"""The state of a comparison: each system's sums, and those over pairs of systems; their form as plain data."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, fields
+from fractions import Fraction
+from functools import reduce
 from typing import TYPE_CHECKING, Any
 
+from exactk._inference.moments import Moments
+from exactk._plan.values import as_plan
 from exactk._report.comparison_options import ComparisonOptions
 from exactk._report.metric_mapping import ReadOnlyMapping
-from exactk._report.paired_plain import paired_from_plain, paired_to_plain
-from exactk._report.state import State
+from exactk._report.paired_sums import PairedState, PairedSums
+from exactk._report.state import State, check_same_plan, plan_of_state
+from exactk._report.state_shape import GroupLabel
 from exactk._runtime.errors import StateMismatchError
-from exactk._runtime.shapes import Anything, Fields, Named, Through, plain_data
+from exactk._runtime.shapes import (
+    FLAG,
+    Anything,
+    Exact,
+    Fields,
+    Many,
+    Maybe,
+    Named,
+    Pairs,
+    Row,
+    Text,
+    Through,
+    Whole,
+    elements,
+    invalid,
+    plain_data,
+    read_at,
+)
 
 if TYPE_CHECKING:
-    from exactk._report.paired_sums import PairedState
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from exactk._plan.values import Value
+    from exactk._report.paired_sums import Pair
+    from exactk._report.sums import Label, Sums
+
+_MAX_SCALE = 2 * 4096
+_COLUMNS = {"micro": 5, "of_means": 5}  # of a mean, 3
+
+
+def _paired_sums(*cells: Any) -> PairedSums:  # noqa: ANN401 - numbers and tuples of them
+    users, only_system, only_baseline, greater, less, *moments = cells
+    return PairedSums(users, only_system, only_baseline, greater, less, Moments(*moments))
+
+
+_PAIRED_SUMS = Row(
+    _paired_sums,
+    (*(Whole(),) * 6, Many(Exact()), Whole(most=_MAX_SCALE), Many(Exact()), Whole(most=_MAX_SCALE)),
+)
+_SUMS = Many(_PAIRED_SUMS)
+_PAIR = Fields(
+    dict, {"system": Text(), "baseline": Text(), "totals": _SUMS, "groups": Maybe(Pairs(GroupLabel(), _SUMS))}
+)
+_PAIRED = Fields(dict, {"weighted": FLAG, "clustered": FLAG, "pairs": Many(_PAIR)})
+
+
+def paired_to_plain(paired: PairedState) -> dict[str, Any]:
+    """Return the sums as plain data. Integers are hexadecimal text."""
+
+    def rows(sums: Iterable[PairedSums]) -> list[tuple[object, ...]]:
+        return _SUMS.write((*one[:5], *one.moments) for one in sums)
+
+    pairs = [
+        {
+            "system": system,
+            "baseline": baseline,
+            "totals": rows(totals),
+            "groups": None
+            if paired.groups is None
+            else [[label, rows(sums)] for label, sums in paired.groups[system, baseline].items()],
+        }
+        for (system, baseline), totals in paired.totals.items()
+    ]
+    return {"weighted": paired.weighted, "clustered": paired.clustered, "pairs": pairs}
+
+
+def paired_from_plain(data: object, systems: Mapping[str, State], options: ComparisonOptions) -> PairedState | None:
+    """Return the sums, if any; raise ValueError if the systems cannot have them."""
+    options.check_systems(systems)
+    first = next(iter(systems.values()))
+    for state in systems.values():
+        check_same_plan(first, state, "comparison")
+    if data is None:
+        return None
+    plain = read_at("paired", _PAIRED, data)
+    if plain["weighted"] is not first.weighted:
+        raise invalid("paired.weighted", f"{first.weighted}, as in the systems", plain["weighted"])
+    values, expected = plan_of_state(first), options.pairs(list(systems))
+    totals: dict[Pair, tuple[PairedSums, ...]] = {}
+    groups: dict[Pair, dict[Label, tuple[PairedSums, ...]]] = {}
+    for index, (pair, row) in enumerate(
+        zip(expected, elements(plain["pairs"], "paired.pairs", len(expected)), strict=True)
+    ):
+        at = f"paired.pairs[{index}]"
+        if (row["system"], row["baseline"]) != pair:
+            raise invalid(at, f"the pair {pair}", (row["system"], row["baseline"]))
+        users = min(systems[run].counts.users for system in pair for run in options.runs_of(system))
+        _check_paired_sums(row["totals"], values, users, f"{at}.totals")
+        if (row["groups"] or {}).keys() != (first.groups or {}).keys() or (row["groups"] is None) != (
+            first.groups is None
+        ):
+            raise invalid(f"{at}.groups", "the groups of the systems", row["groups"] and list(row["groups"]))
+        for label, sums in (row["groups"] or {}).items():
+            _check_paired_sums(sums, values, first.counts.users, f"{at}.groups[{label!r}]")
+        totals[pair], groups[pair] = row["totals"], row["groups"] or {}
+    paired = PairedState(first.weighted, plain["clustered"], totals, None if first.groups is None else groups)
+    for pair in expected:
+        _check_pair(paired, pair, values, systems)
+    return paired
+
+
+def _check_pair(paired: PairedState, pair: Pair, values: Sequence[Value], systems: Mapping[str, State]) -> None:
+    """Raise ValueError if sums over a pair contradict those of its systems, or its groups.
+
+    Sums with weights, and over clusters, are of rounded numbers, and only approximately the same.
+    """
+    if paired.weighted or paired.clustered:
+        return
+    parts = as_plan(values).part_indices
+    for index, (value, sums) in enumerate(zip(values, paired.totals[pair], strict=True)):
+        for side, (system, only) in enumerate(zip(pair, (sums.only_system, sums.only_baseline), strict=True)):
+            if only or system not in systems:  # users whom the other system lacks, or a mean of training runs
+                continue
+            of_parts = [systems[system].totals[part] for part in parts[index]]
+            expected = _numbers_of_state(value, of_parts)
+            found = [sums.moments.sum(side * len(expected) + column) for column in range(len(expected))]
+            if found != expected and not any(part.undefined for part in of_parts):
+                raise invalid("paired", f"the sums of {value.name} of {system!r} in its pairs too", "others")
+        groups = [by_value[index] for by_value in (paired.groups or {}).get(pair, {}).values()]
+        if groups and not _are_equal(reduce(PairedSums.plus, groups), sums):
+            raise invalid("paired", f"sums of {value.name} by group that add up to those of all users", "others")
+
+
+def _numbers_of_state(value: Value, parts: Sequence[Sums]) -> list[Fraction]:
+    """Return the sums of a system's columns."""
+    totals = [Fraction(part.total, 1 << part.total_scale) for part in parts]
+    is_micro = value.rules["average"] == "micro"
+    return totals + [Fraction(part.weight, 1 << part.weight_scale) for part in parts if is_micro]
+
+
+def _are_equal(one: PairedSums, other: PairedSums) -> bool:
+    def numbers(moments: Moments) -> list[Fraction]:
+        sums = [Fraction(total, 1 << moments.sums_scale) for total in moments.sums]
+        return sums + [Fraction(product, 1 << moments.products_scale) for product in moments.products]
+
+    return (one[:5], one.moments.units) == (other[:5], other.moments.units) and numbers(one.moments) == numbers(
+        other.moments
+    )
+
+
+def _check_paired_sums(rows: Sequence[PairedSums], values: Sequence[Value], users: int, at: str) -> None:
+    """Raise ValueError unless so many users can have these sums."""
+    for index, (sums, value) in enumerate(zip(elements(rows, at, len(values)), values, strict=True)):
+        within, both, moments = f"{at}[{index}]", sums.users, sums.moments
+        columns = _COLUMNS.get(value.rules["average"], 3)
+        for name, count, most in (
+            ("users", both, users),
+            ("users of the system alone", sums.only_system, users - both),
+            ("users of the baseline alone", sums.only_baseline, users - both),
+            ("users who are greater", sums.greater, both),
+            ("users who are less", sums.less, both - sums.greater),
+        ):
+            read_at(f"{within}: {name}", Whole(most=most), count)
+        read_at(f"{within}: units", Whole(min(both, 1), both), moments.units)
+        elements(moments.sums, f"{within}: sums of columns", columns)
+        elements(moments.products, f"{within}: sums of products", columns * (columns + 1) // 2)
+        if not moments.are_possible():
+            raise invalid(within, f"moments of {value.name} that some numbers have", "others")
+
 
 _EXPECTED = "the output of ComparisonState.to_dict"
 _SHAPE = Fields(

@@ -617,8 +617,8 @@ class Report(Exports, Mapping[str, float]):
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Report:
         """Return the report that `to_dict` described. Values and counts that its state contradicts are an error."""
+        from exactk._report.state_shape import check_computed
         from exactk._report.user_table import kept_from_plain, users_from_plain
-        from exactk._report.validation import check_computed
         from exactk._runtime.shapes import Anything, Fields, plain_data
 
         computed = ("values", "standard_deviation", "counts", "by_group", "by_item_group", "convention")

@@ -237,8 +237,14 @@ class State(Record):
     @classmethod
     def _from_plain(cls, data: object, tallies: Sequence[bytes]) -> State:
         """Return the state of plain data; raise ValueError or ExactkError if there is no such state."""
-        from exactk._report.state_shape import HEAD, checked_tallies
-        from exactk._report.validation import check_group_order, check_groups, check_sums, checked_metrics
+        from exactk._report.state_shape import (
+            HEAD,
+            check_group_order,
+            check_groups,
+            check_sums,
+            checked_metrics,
+            checked_tallies,
+        )
 
         fields = HEAD.read(data)
         customs = fields["custom_metrics"]

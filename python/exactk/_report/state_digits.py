@@ -14,8 +14,8 @@ import numpy as np
 
 from exactk._report.counts import Counts
 from exactk._report.state import State
+from exactk._report.state_shape import SUMS
 from exactk._report.tallies import item_tally, tally_to_bytes
-from exactk._report.validation import SUMS
 from exactk._runtime.errors import CapacityError, StateMismatchError
 from exactk._runtime.shapes import Digest, invalid, plain_data
 

@@ -1,40 +1,222 @@
-"""The form of a state as plain data and bytes, and the tallies that its values need."""
+"""The form of a state as plain data, and what one from outside must satisfy: that users could have its sums."""
 
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from exactk._plan.conventions import Convention
+from exactk._plan.metric_strings import plan
 from exactk._plan.metrics import CustomInfo, check_name
-from exactk._plan.values import plan_group_tallies, plan_item_tallies
+from exactk._plan.values import as_plan, is_in_unit_range, plan_group_tallies, plan_item_tallies, range_of
 from exactk._report.catalogue_digest import Catalogue
 from exactk._report.shards import SHARDS
+from exactk._report.sums import Label, Sums
 from exactk._report.tallies import group_tally_from_bytes, tally_from_bytes
-from exactk._report.validation import SUMS, GroupLabel
 from exactk._runtime.shapes import (
     FLAG,
+    MOST,
     Anything,
     Binary,
     Digest,
+    Exact,
     Fields,
     Many,
     Maybe,
     OneOf,
     Pairs,
     Row,
+    ShapeError,
     Text,
     Through,
     Whole,
+    elements,
     invalid,
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
     from exactk._plan.values import TallyPlan, Value
     from exactk._report.tallies import GroupTally, ItemTally
     from exactk._runtime.shapes import Shape
+
+_TOLERANCE = 1e-9  # of what is computed from sums
+
+_UNIT_SCALES = (80, 160, 80)  # for unweighted values in [0, 1]
+_WIDE_SCALES = (1074, 1074, 80)  # for other values
+_WEIGHED_SCALES = (1074, 1074, 1074)
+_REFERENCE_SCALES = (4096, 4096, 4096)
+
+_MAX_WEIGHT = 2**256
+_MAX_VALUE = 2**320  # gains are up to 2^256, and a list has fewer than 2^62 items
+_LEAST_LOGARITHM, _MOST_LOGARITHM = -12, 222  # of 1e-5, and of the largest value
+
+
+def checked_metrics(
+    names: tuple[str, ...], spellings: tuple[str, ...], convention: Convention, customs: Sequence[CustomInfo] = ()
+) -> tuple[Value, ...]:
+    """Return the plan of distinct values, from their canonical names and spellings."""
+    by_name = {one.name: one for one in customs}
+    if len(by_name) < len(customs):
+        raise invalid("custom_metrics", "custom metrics of distinct names", [one.name for one in customs])
+    if tuple(value.name for value in plan(names, convention, compares_lists=None, customs=by_name)) != names:
+        raise invalid("metrics", "distinct canonical metric names", names)
+    values = plan(spellings, convention, compares_lists=None, customs=by_name)
+    if (tuple(value.name for value in values), tuple(value.spelling for value in values)) != (names, spellings):
+        raise invalid("spellings", f"spellings of {', '.join(names)}", spellings)
+    return values
+
+
+SUMS = Row(Sums, (Whole(), Whole(), *(Exact(), Whole(most=_REFERENCE_SCALES[0])) * 3))
+"""The shape of the sums of a part."""
+
+
+def check_sums(rows: Sequence[Sums], values: Sequence[Value], users: int, at: str, *, weighted: bool) -> None:
+    """Raise ValueError unless these are sums of all parts that this many users can have."""
+    parts = as_plan(values).distinct_parts
+    elements(rows, at, len(parts))
+    is_of_reference = all(one.scales == _REFERENCE_SCALES for one in rows)
+    for index, (part, one) in enumerate(zip(parts, rows, strict=True)):
+        if one.users > users:
+            raise invalid(f"{at}[{index}].users", f"an integer from 0 to {users}", one.users)
+        if one.undefined > one.users:
+            raise invalid(f"{at}[{index}].undefined", f"an integer from 0 to {one.users}", one.undefined)
+        expected = _scales_of_part(part, weighted=weighted)
+        if not is_of_reference and one.scales != expected:
+            raise invalid(f"{at}[{index}]", f"scales {expected} of {part.name}", one.scales)
+        try:
+            _check_ranges(part, one, weighted=weighted)
+        except ShapeError as error:
+            raise error.within(f"{at}[{index}]") from None
+
+
+def check_computed(given: object, computed: Any, what: str) -> None:  # noqa: ANN401 - plain data
+    """Raise ValueError if given data differ from those that were computed, in more than the last digits of numbers."""
+    if isinstance(computed, dict) and isinstance(given, dict):
+        for name in given.keys() & computed.keys():  # older reports lack some
+            check_computed(given[name], computed[name], f"{what} of {name}")
+    elif isinstance(computed, list) and isinstance(given, list) and len(given) == len(computed):
+        for position, (one, other) in enumerate(zip(given, computed, strict=True)):
+            check_computed(one, other, f"{what} at {position}")
+    elif given != computed and not (
+        type(given) is type(computed) is float and math.isclose(given, computed, rel_tol=_TOLERANCE, abs_tol=_TOLERANCE)
+    ):
+        raise invalid(what, f"{computed!r}, as its sums say", given)
+
+
+def _scales_of_part(part: Value, *, weighted: bool) -> tuple[int, int, int]:
+    """Return the scales of the core's sums."""
+    if weighted or part.rules["average"] == "micro":
+        return _WEIGHED_SCALES
+    has_unit_range = part.info.unit_range and part.rules["duplicate_items"] != "count"
+    return _UNIT_SCALES if has_unit_range and part.rules["average"] == "macro" else _WIDE_SCALES
+
+
+def _check_ranges(part: Value, sums: Sums, *, weighted: bool) -> None:
+    """Raise if values in the metric's range cannot have these sums."""
+    average = part.rules["average"]
+    defined = sums.users - sums.undefined
+    has_weights = weighted or average == "micro" or sums.scales == _REFERENCE_SCALES
+    weight = sums.weight
+    if not has_weights and weight:
+        raise invalid("", "no sum of weights without weights", weight)
+    most_weight = defined * (_MAX_WEIGHT if weighted else 1)
+    if average != "micro" and has_weights:
+        is_exact = not weighted and weight != most_weight << sums.weight_scale
+        if is_exact or not 0 <= weight <= most_weight << sums.weight_scale:
+            raise invalid("", f"the weights of {defined} users of {part.name}", weight)
+    if average == "micro":
+        _check_micro(part, sums)
+        return
+    mass, scale = (weight, sums.weight_scale) if has_weights else (defined, 0)  # the weight of the values
+
+    def check(name: str, number: int, number_scale: int, least: int, most: int) -> None:
+        if not mass * least << number_scale <= number << scale <= mass * most << number_scale:
+            raise invalid(
+                "", f"the sum of {name} of {part.name} over {defined} users from {least} to {most} each", number
+            )
+
+    if average == "geometric":
+        check(
+            "logarithms",
+            sums.total,
+            sums.total_scale,
+            _LEAST_LOGARITHM,
+            0 if is_in_unit_range(part) else _MOST_LOGARITHM,
+        )
+        check("squares", sums.squares, sums.squares_scale, 0, _MOST_LOGARITHM**2)
+        return
+    least, most = _whole_range(part)
+    check("values", sums.total, sums.total_scale, least, most)
+    check("squares", sums.squares, sums.squares_scale, 0, max(-least, most) ** 2)
+    slack = 4 * sums.users if sums.scales == _WEIGHED_SCALES else 0  # products that underflow are rounded
+    if is_in_unit_range(part) and sums.squares << sums.total_scale > (sums.total + slack) << sums.squares_scale:
+        raise invalid("", f"squares of {part.name} no larger than its values", sums.squares)
+    if sums.scales == _UNIT_SCALES and sums.total**2 > defined * sums.squares:
+        raise invalid("", f"squares of {part.name} that match its mean", sums.squares)
+
+
+def _whole_range(part: Value) -> tuple[int, int]:
+    """Return whole numbers between which all users' values are."""
+    low, high = range_of(part)
+    return math.floor(max(low, -_MAX_VALUE)), math.ceil(min(high, _MAX_VALUE))
+
+
+def _check_micro(part: Value, sums: Sums) -> None:
+    bound = sums.users * _MAX_WEIGHT * _MAX_VALUE
+    if sums.squares or sums.undefined:
+        raise invalid("", f"no squares and no undefined values of {part.name}, which is a ratio of sums", sums.squares)
+    least_value, most = _whole_range(part)
+    least = -bound if least_value < 0 else 0
+    for low, number, scale in ((least, sums.total, sums.total_scale), (0, sums.weight, sums.weight_scale)):
+        if not low << scale <= number <= bound << scale:
+            raise invalid("", f"non-negative sums of {part.name} that {sums.users} users can have", number)
+    if sums.total << sums.weight_scale > sums.weight * most << sums.total_scale:
+        raise invalid("", f"{part.name} up to {most}", "more")
+
+
+class GroupLabel(NamedTuple):
+    """The shape of the label of a group."""
+
+    def read(self, data: Any) -> Label:  # noqa: ANN401 - what JSON holds
+        if type(data) is str or (type(data) is int and -(2**63) <= data < 2**64):
+            label: Label = data
+            return label
+        raise ShapeError("group labels to be strings or 64-bit integers", data)
+
+    def write(self, value: Label) -> Label:
+        return value
+
+
+def check_groups(
+    groups: Mapping[Label, Sequence[Sums]], values: Sequence[Value], totals: Sequence[Sums], *, weighted: bool
+) -> None:
+    """Raise ValueError unless the sums of each group are possible, and add up to the totals."""
+    _check_labels(groups, "groups")
+    for label, sums in groups.items():
+        check_sums(sums, values, MOST, f"groups[{label!r}]", weighted=weighted)
+        for total, one in zip(totals, sums, strict=True):
+            if one.scales != total.scales:
+                raise invalid(f"groups[{label!r}]", "the same scales in all groups", one.scales)
+    nobody = [Sums.over_nobody(total.scales) for total in totals]
+    if list(map(Sums.over_groups, zip(nobody, *groups.values(), strict=True))) != list(totals):
+        raise invalid("groups", "groups that add up to the totals", "other sums")
+
+
+def check_group_order(order: Sequence[Label] | None, groups: Mapping[Label, object] | None) -> None:
+    """Raise ValueError unless the order of the groups, if there is one, has all of them."""
+    if order is None:
+        return
+    _check_labels(order, "group_order")
+    if groups is None or not groups.keys() <= set(order):
+        raise invalid("group_order", "an order of all groups", order)
+
+
+def _check_labels(labels: Collection[Label], at: str) -> None:
+    if len(set(labels)) < len(labels) or len(set(map(type, labels))) > 1:
+        raise invalid(at, "distinct group labels of one type", list(labels))
+
 
 _MOST_ITEMS = 2**31 - 3
 

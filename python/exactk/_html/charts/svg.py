@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 WIDTH = 720
 _LONGEST = 400  # text that is not drawn, in characters
-_CHARACTER = 7.0  # width of an average character, in units of the picture
+_CHARACTER, _CAPITAL = 7.0, 9.5  # widths of an average character and of a wide one, in units of the picture
 _WIDE = 13.5  # of one of two columns, such as Chinese
 
 Point = tuple[float, float]
@@ -111,7 +111,13 @@ def _corners(x: float, y: float, shape: Marker, size: float) -> list[Point]:
 
 def text_width(text: str) -> float:
     """Return about how wide a text is."""
-    return sum(_WIDE if unicodedata.east_asian_width(one) in "WF" else _CHARACTER for one in printable(text))
+    return sum(map(_width, printable(text)))
+
+
+def _width(character: str) -> float:
+    if unicodedata.east_asian_width(character) in "WF":
+        return _WIDE
+    return _CAPITAL if character.isupper() or character in "%&@mw" else _CHARACTER
 
 
 def shortened(text: str, width: float) -> str:

@@ -59,11 +59,12 @@ def _table_of_values(source: Source, figures: Sequence[ValuesFigure]) -> Table:
 def _note_on_intervals(source: Source, columns: Iterable[Iterable[str]]) -> str:
     """Return what stands beside the values."""
     signs = {sign for texts in columns for text in texts for sign in "±[" if sign in text}
-    words = {"±": "± half of the", "[": "in brackets the"}
-    forms = " or ".join(word for sign, word in words.items() if sign in signs)
+    interval = f"{source.level_text} confidence interval"
+    forms = f"± half of the {interval}" if "±" in signs else f"in brackets the {interval}"
+    forms += ", or the whole in brackets" * (signs == {"±", "["})
     counts = (report.counts["evaluated"].values() for report in source.reports.values())
     few = "; an interval of one user says little" * any(1 in some for some in counts)
-    return f"{forms} {source.level_text} confidence interval{few}"
+    return f"{forms}{few}"
 
 
 def _cells(source: Source, value: Value, figure: ValuesFigure, texts: Iterable[str]) -> list[Cell | str]:
