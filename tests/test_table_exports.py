@@ -80,6 +80,7 @@ def test_letters_of_rows_stand_before_names(comparison: exactk.Comparison) -> No
 def test_some_metrics_in_any_spelling_and_order(comparison: exactk.Comparison, form: str, table: Any) -> None:
     for result in (comparison, comparison.reports["weak"]):
         text = getattr(result, form)(table=table, metrics=["num_recommended@10", "precision@10"])
+        text = re.sub(r"\\caption.*", "", text)  # where letters are, and where not
         assert re.findall(r"num(?:_|\\_)recommended@10|P@10|recall@5", text)[:2] == (
             ["num_recommended@10" if form == "to_markdown" else r"num\_recommended@10", "P@10"]
         )
@@ -87,8 +88,10 @@ def test_some_metrics_in_any_spelling_and_order(comparison: exactk.Comparison, f
         assert getattr(result, form)(table=table, metrics="P@10") != text
         with pytest.raises(exactk.InputError, match="metrics: expected one of P@10, recall@5, num_recommended@10"):
             getattr(result, form)(table=table, metrics=["P@10", "mrr"])
-        for wrong in ([], 3, [3], ["P@10", None]):
-            with pytest.raises(exactk.InputTypeError, match="metrics: expected a metric, or a sequence of metrics"):
+        with pytest.raises(exactk.InputError, match="metrics: expected at least one metric, found none"):
+            getattr(result, form)(table=table, metrics=[])
+        for wrong in (3, [3], ["P@10", None]):
+            with pytest.raises(exactk.InputTypeError, match="metrics: expected "):
                 getattr(result, form)(table=table, metrics=wrong)
 
 
@@ -155,6 +158,81 @@ def test_diagnostics_are_what_print_says_below(systems_as_rows: bool) -> None:
             ["", ""],
             ["", ""],
         ]
+
+
+def test_rows_that_begin_like_an_argument_of_latex() -> None:
+    """The command that ends a row takes a star and a bracket."""
+    names = ["*a", "[b]", "c--d", "`e", "f-g"]
+    comparison = exactk.compare([[1]], {name: [[1]] for name in names}, "P@1", groups=["[g"])
+    rows = [row[0] for row in cells_of_latex(comparison.to_latex(systems_as_rows=True))]
+    assert rows == ["system", "{}*a", "{[}b]", "c-{}-d", r"\textasciigrave{}e", "f-g"]
+    assert cells_of_latex(comparison.to_latex())[0][1:] == ["*a", *rows[2:]]
+    assert cells_of_latex(comparison.to_latex(table="by_group"))[1][0] == "{[}g"
+
+
+def test_a_legend_is_of_the_cells_that_are_shown(comparison: exactk.Comparison) -> None:
+    users = "30 users per group, matched by row"
+    for table, tests in (
+        ("values", "Holm over 3 comparisons per metric; level 0.05; 60 users, matched by row"),
+        ("by_group", f"Holm over 3 comparisons per metric in each group; level 0.05; {users}"),
+    ):
+        text = comparison.to_markdown(table=table)  # type: ignore[call-overload]
+        assert tests in text
+        assert text.endswith(
+            "; no letters in num_recommended@10: users have no values to test, or neither direction is better"
+        )
+        assert comparison.to_markdown(table=table, metrics="P@10").endswith(f"(paired t test; {tests})")  # type: ignore[call-overload]
+        assert "<sup>" not in comparison.to_markdown(table=table, metrics="num_recommended@10")  # type: ignore[call-overload]
+
+
+@pytest.mark.parametrize("table", ["values", "by_item_group", "per_user"])
+def test_metrics_that_a_table_lacks(table: Any) -> None:
+    items = exactk.Items(["tea", "milk", "bread"], item_groups=["drink", "drink", "food"])
+    metrics = ["P@1", "coverage@1", "exposure@1"]
+    comparison = exactk.compare(
+        [["tea"], ["milk"]],
+        {"one": [["tea"], ["bread"]], "other": [["milk"], ["milk"]]},
+        metrics,
+        items=items,
+        per_user=True,
+    )
+    lacking = {"by_item_group": metrics[:2], "per_user": metrics[1:]}.get(table, [])
+    for result in (comparison, comparison.reports["one"]):
+        for metric in metrics:
+            if metric in lacking:
+                with pytest.raises(
+                    exactk.InputError, match=f"metrics: expected metrics of .* in this table, found '{metric}'"
+                ):
+                    result.to_markdown(table=table, metrics=metric)
+            else:
+                assert metric in result.to_markdown(table=table, metrics=metric)
+
+
+def test_diagnostics_of_groups_and_of_one_report(comparison: exactk.Comparison) -> None:
+    for result, system in ((comparison, ["system"]), (comparison.reports["weak"], [])):
+        rows = cells_of_markdown(result.to_markdown(table="by_group", diagnostics=True))
+        assert [row[-1] for row in rows] == ["evaluated", "---:", *["30"] * 6]
+        if system:
+            rows = cells_of_markdown(result.to_markdown(table="by_group", diagnostics=True, systems_as_rows=True))
+            assert [row[-1] for row in rows] == ["evaluated", "---:", *["30"] * 6]
+    report = exactk.evaluate({"ann": [1], "bob": [2]}, {"ann": [1], "eve": []}, "P@1(empty_list=skip)")
+    assert cells_of_markdown(report.to_markdown(diagnostics=True))[2:] == [
+        ["P@1(empty_list=skip)", "0.5000", "0.5000", "2", "1"],
+        ["users with empty lists", "1", "", "", ""],
+        ["users without predictions", "1", "", "", ""],
+        ["users not in the truth", "1", "", "", ""],
+    ]
+
+
+def test_digits_and_rules_are_checked(comparison: exactk.Comparison) -> None:
+    assert comparison.to_markdown(digits=np.int64(2)) == comparison.to_markdown(digits=2)  # type: ignore[call-overload]
+    assert cells_of_markdown(comparison.to_markdown(digits=0))[-1] == ["num_recommended@10", "10", "10", "10"]
+    with pytest.raises(exactk.InputTypeError, match="booktabs: expected True or False, found 1"):
+        comparison.to_latex(booktabs=1)  # type: ignore[call-overload]
+    with pytest.raises(exactk.InputTypeError, match="digits: expected an integer, found True"):
+        comparison.to_markdown(digits=True)
+    for caption, begin in (("What?", "What? Best"), ("A", "A. Best"), ("", "Best"), (" a \n b: ", "a b: Best")):
+        assert rf"\caption{{{begin} values" in comparison.to_latex(caption=caption)
 
 
 def test_what_else_is_a_table(comparison: exactk.Comparison) -> None:
@@ -234,17 +312,17 @@ def test_a_table_shows_the_same_cells_in_all_forms() -> None:
         ],
         legend="c: d",
     )
-    assert format_text(table) == "name     value   note\na|b       0.50*  -1 to 2\nx_y   1.23e+05   3e-07"
+    assert format_text(table) == "name      value   note\na|b        0.50*  -1 to 2\nx_y   123456.70   3e-07"
     assert format_markdown(table).splitlines() == [
         "| name | <sup>a</sup> value | note |",
-        "| --- | --- | ---: |",
+        "| --- | ---: | --- |",
         "| a\\|b | **0.50**<sup>bc</sup> | -1 to 2 |",
-        "| x_y | 1.23e+05 | 3e-07 |",
+        "| x_y | 123456.70 | 3e-07 |",
         "",
-        "c: d",
+        "C: d",
     ]
     assert cells_of_latex(format_latex(table)) == [
         ["name", "$^{a}$value", "note"],
         [r"a\textbar{}b", r"\textbf{0.50}$^{bc}$", "-1 to 2"],
-        [r"x\_y", r"$1.23 \cdot 10^{5}$", "3e-07"],
+        [r"x\_y", "123456.70", "3e-07"],
     ]

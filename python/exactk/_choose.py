@@ -62,7 +62,8 @@ class Option(NamedTuple):
         return Choice._option_of, (*self[:-1], {tuple(one): value for one, value in self.failed.items()})  # noqa: SLF001 - of this module
 
     def __str__(self) -> str:
-        return " ".join([self.system] * bool(self.system) + [f"@{self.cutoff}"] * (self.cutoff is not None))
+        parts = [self.system] * bool(self.system) + [f"@{self.cutoff}"] * (self.cutoff is not None)
+        return " ".join(parts or ["the report"])
 
 
 @dataclass(frozen=True, repr=False)
@@ -108,21 +109,19 @@ class Choice(ExportsTable):
         values = [option.value for option in self.options]
         return {"option": [*map(str, self.options)], self.optimized: values, "fails": failed}
 
-    def _tables(self) -> Sequence[Table]:
+    def _table(self, digits: int | None) -> Table:
         lines = ["no option satisfies all" if self.best is None else f"best: {self.best}"]
         if self.tied:
             lines.append(f"tied with: {', '.join(map(str, self.tied))} (not significantly worse)")
         if self.untested:
             lines.append(f"whether it is significantly better was not tested: {self.untested}")
-        return [self._export_table(None)._replace(notes=lines)]
-
-    def _export_table(self, digits: int | None) -> Table:
         form = f".{DIGITS if digits is None else digits}f"
         rows = []
         for option in self.options:
             failed = [f"fails {constraint}: {value:{form}}" for constraint, value in option.failed.items()]
             rows.append([str(option), f"{option.value:{form}}", "; ".join(failed) or "satisfies all"])
-        return Table.of_rows(["option", self.optimized, "constraints"], rows, 3, caption=f"Choice by {self.optimized}")
+        header, caption = ["option", self.optimized, "constraints"], f"Choice by {self.optimized}"
+        return Table.of_rows(header, rows, 3, caption=caption, notes=lines)
 
 
 Choice.__module__ = "exactk.results"  # where a dataclass would look for names, if it stood in its body

@@ -32,7 +32,7 @@ from same.names import EXPECTED
 
 ROOT = Path(__file__).resolve().parents[2]
 BUILDS = ROOT / "build" / "same"
-LONGEST_DIFF = 3000  # lines that difflib compares; more are compared one by one
+LONGEST_DIFF = 20_000  # lines that difflib compares; more are compared one by one
 SHOWN_LINES = 12  # of a case
 ONLY_BASE, ONLY_HERE = "only in the base", "only here"
 Records = Mapping[str, Sequence[str]]

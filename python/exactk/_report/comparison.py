@@ -613,8 +613,8 @@ class Comparison(Exports, Mapping[str, Mapping[str, float]]):
     def _table(self) -> ComparisonTable:
         return ComparisonTable(self._reports, tuple(self))
 
-    def _index_of(self, metric: str, argument: str = "metric") -> int:
-        return self._first._index_of(metric, argument)
+    def _names_of(self, metrics: object, table: TableName) -> list[str]:
+        return self._first._names_of(metrics, table)
 
     def _export_table(
         self, table: TableName, digits: int, names: Sequence[str] | None, *, systems_as_rows: bool, diagnostics: bool
@@ -627,25 +627,23 @@ class Comparison(Exports, Mapping[str, Mapping[str, float]]):
             rows = self._table.rows(None if table == "values" else self._labels(), names)
             if not rows:
                 raise input_error("table", "groups, which groups= names", "none")
-            return self._table.table(rows, digits, self._marks(table), **how)
+            return self._table.table(rows, digits, self._marks(table, names), **how)
         columns = self.columns(table)
         spellings = dict(zip(self.metrics, self, strict=True))
         keys = [name for name in columns if name not in spellings.values()]
         if names is not None:
-            columns = {name: columns[name] for name in [*keys, *map(spellings.__getitem__, names)] if name in columns}
+            columns = {name: columns[name] for name in [*keys, *map(spellings.__getitem__, names)]}
         return Table.of_columns(columns, len(keys), digits)
 
-    def _marks(self, table: TableName) -> Marks:
-        """Return which systems are significantly worse; no marks where that cannot be tested."""
+    def _marks(self, table: TableName, names: Sequence[str] | None) -> Marks:
+        """Return which systems are significantly worse in these metrics; no marks where that cannot be tested."""
         if self._paired is None or not optional.has("scipy"):
             return NO_MARKS
         if self._options.needs_users and self._tables_of_users is None:
             return NO_MARKS
         differences = self._tested(self._paired, {}) if self._margins else self.differences  # margins decide no marks
         shown = differences.by_group if table == "by_group" else differences
-        if all(one.reason for one in shown):
-            return NO_MARKS
-        values = plan_of_state(self._first.state)
+        values = [value for value in plan_of_state(self._first.state) if names is None or value.name in names]
         directions = {value.spelling: value.info.direction for value in values}
         return significance_marks(shown, self._method(self._paired), directions, list(self._reports))
 

@@ -8,7 +8,7 @@ from string import ascii_lowercase
 from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 
-from exactk._report.counts import count_label
+from exactk._report.counts import counts_of_systems
 from exactk._report.difference import significant_side
 from exactk._report.difference_table import left_out_lines, users_text
 from exactk._report.state import plan_of_state
@@ -19,10 +19,9 @@ from exactk._runtime.table import Column, Table
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from exactk._report.counts import CandidateCounts
     from exactk._report.difference import Difference
     from exactk._report.difference_table import ComparisonMethod
-    from exactk._report.report import Report
+    from exactk._report.report import ItemGroupRow, Report
     from exactk._report.sums import Label
 
 
@@ -48,35 +47,42 @@ def letters(count: int) -> list[str]:
 def significance_marks(
     differences: Sequence[Difference], method: ComparisonMethod, directions: Mapping[str, str], systems: Sequence[str]
 ) -> Marks:
-    """Return the marks of the values of these systems, by metric as the differences spell it.
+    """Return the marks of the values of these systems in some metrics, as the differences spell them; none if none is tested.
 
     `directions` are those of the metrics. Training runs have the letter and the marks of their mean.
     """
+    differences = [one for one in differences if directions.get(one.metric, "none") != "none"]
+    if all(one.reason for one in differences):
+        return NO_MARKS
     compared = method.options.compared_systems(systems)
     letter_of = dict(zip(compared, letters(len(compared)), strict=True))
     runs_of = {system: method.options.runs_of(system) for system in compared}
     worse: dict[tuple[Label | None, str, str], list[str]] = {}
     for one in differences:
-        direction = directions[one.metric]
-        side = 0 if direction == "none" else significant_side(one, direction, method.options)
+        side = significant_side(one, directions[one.metric], method.options)
         winner, loser = (one.system, one.baseline) if side > 0 else (one.baseline, one.system)
         for run in runs_of[winner] if side else ():
             worse.setdefault((one.group, one.metric, run), []).append(letter_of[loser])
     in_order = {key: sorted(some, key=lambda letter: (len(letter), letter)) for key, some in worse.items()}
     of_runs = {run: letter_of[system] for system, runs in runs_of.items() for run in runs}
-    return Marks(of_runs, in_order, _caption(differences, method))
+    tested = {one.metric for one in differences}
+    return Marks(of_runs, in_order, _caption(differences, method, [name for name in directions if name not in tested]))
 
 
-def _caption(differences: Sequence[Difference], method: ComparisonMethod) -> str:
+def _caption(differences: Sequence[Difference], method: ComparisonMethod, untested: Sequence[str]) -> str:
     options = method.options
     users = ", ".join(filter(None, [users_text(differences) or _range_of_users(differences), method.sample]))
-    tests = f"{method.test_text(differences)}; {method.adjustment_text}; {method.level_text}; {users}"
+    tests = f"{method.test_text(differences)}; {method.adjustment_of(differences)}; {method.level_text}; {users}"
     bold = "Best values, also of single runs, in bold" if options.runs else "Best values in bold"
     sentences = [
         f"{bold}; superscript letters: the systems that are significantly worse ({tests})",
         *method.one_side,
         *left_out_lines(differences),
     ]
+    if untested:
+        sentences.append(
+            f"no letters in {', '.join(untested)}: users have no values to test, or neither direction is better"
+        )
     if options.baseline is not None:
         sentences.append(f"only differences from {options.baseline} are tested")
     for system, runs in (options.runs or {}).items():
@@ -89,7 +95,8 @@ def _caption(differences: Sequence[Difference], method: ComparisonMethod) -> str
 
 def _range_of_users(differences: Sequence[Difference]) -> str:
     counts = [one.users for one in differences]
-    return f"{min(counts)} to {max(counts)} users"
+    of_group = " per group" if any(one.group is not None for one in differences) else ""
+    return f"{min(counts)} to {max(counts)} users{of_group}"
 
 
 _MOST_ROWS = 12  # of groups and metrics below the values; with more, groups are rows
@@ -112,9 +119,8 @@ class _Row(NamedTuple):
     group: Label | None
     metric: str  # as requested
     values: dict[str, float]  # by system
-    evaluated: Sequence[int]
-    skipped: Sequence[int]
-    best: tuple[str, ...]
+    counts: dict[str, list[int]]  # of each system, by what is counted
+    best: tuple[str, ...] = ()
 
 
 class ComparisonTable(NamedTuple):
@@ -189,23 +195,30 @@ class ComparisonTable(NamedTuple):
         return len(self.reports) > 1 and system in row.best
 
     def _with_counts(self, table: Table, rows: Sequence[_Row], *, systems_as_rows: bool) -> Table:
-        """Return the table with the users of each metric, and with a row, or a column, for each count."""
-        of_groups = any(row.group is not None for row in rows)
-        if not any(row.evaluated for row in rows):
-            return table
-        counts = {} if of_groups else self._counts()
+        """Return the table with the counts of each row and, of all users, with a row or a column for each other count."""
+        counts = {} if any(row.group is not None for row in rows) else self._counts()
+        of_rows: dict[str, list[str]] = {}
+        for name in rows[0].counts:
+            if systems_as_rows:  # which have a number for each metric
+                groups = [
+                    [row for row in rows if row.group == group] for group in dict.fromkeys(row.group for row in rows)
+                ]
+                by_cell = product(groups, range(len(self.reports)))
+                of_rows[name] = [_joined([row.counts[name][i] for row in group]) for group, i in by_cell]
+            else:
+                of_rows[name] = [_joined(row.counts[name]) for row in rows]
         if systems_as_rows:
-            return table._replace(
-                columns=[*table.columns, *(Column(name, [*row.values()]) for name, row in counts.items())]
-            )
-        names, *systems = table.columns[of_groups:]
-        more = [names._replace(cells=[*names.cells, *counts])]
-        more += [one._replace(cells=[*one.cells, *(row[one.name] for row in counts.values())]) for one in systems]
-        of_users = {"evaluated": [_joined(row.evaluated) for row in rows]}
-        if not of_groups:
-            of_users["skipped"] = [_joined(row.skipped) for row in rows]
-        more += [Column(name, [*cells, *[""] * len(counts)]) for name, cells in of_users.items()]
-        return table._replace(columns=[*table.columns[:of_groups], *more])
+            more = [Column(name, cells) for name, cells in of_rows.items()]
+            more += [Column(name, [*row.values()]) for name, row in counts.items()]
+            return table._replace(columns=[*table.columns, *more])
+        of_keys = [one._replace(cells=[*one.cells, *counts]) for one in table.columns if one.kind == "key"]
+        of_systems = [
+            one._replace(cells=[*one.cells, *(row[one.name] for row in counts.values())])
+            for one in table.columns
+            if one.kind != "key"
+        ]
+        more = [Column(name, [*cells, *[""] * len(counts)]) for name, cells in of_rows.items()]
+        return table._replace(columns=[*of_keys, *of_systems, *more])
 
     @property
     def _first(self) -> Report:
@@ -217,7 +230,8 @@ class ComparisonTable(NamedTuple):
             users = [report.state.counts.users for report in self.reports.values()]
             values = {system: report[name] for system, report in self.reports.items()}
             skipped = [of_all - count for of_all, count in zip(users, evaluated, strict=True)]
-            yield _Row(None, spelling, values, evaluated, skipped, best_systems(values, direction))
+            counts = {"evaluated": evaluated, "skipped": skipped}
+            yield _Row(None, spelling, values, counts, best_systems(values, direction))
 
     def _rows_of_groups(self, metrics: Sequence[tuple[str, str, str]], labels: Sequence[Label]) -> Iterator[_Row]:
         by_group = {
@@ -228,48 +242,37 @@ class ComparisonTable(NamedTuple):
             rows = {system: rows.get((label, name)) for system, rows in by_group.items()}
             values = {system: math.nan if row is None else row.value for system, row in rows.items()}
             evaluated = [0 if row is None else row.evaluated for row in rows.values()]
-            yield _Row(label, spelling, values, evaluated, (), best_systems(values, direction))
+            yield _Row(label, spelling, values, {"evaluated": evaluated}, best_systems(values, direction))
 
     def rows_of_item_groups(self, names: Sequence[str] | None = None) -> list[_Row]:
         """Return what each metric of groups of items has of each group. No value is the best: a group has its share."""
-        by_cell: dict[tuple[Label, str], dict[str, float]] = {}
+        by_cell: dict[tuple[Label, str], dict[str, ItemGroupRow]] = {}
         for system, report in self.reports.items():
             for row in report._rows_of_item_groups(names):
-                by_cell.setdefault((row.label, row.metric), {})[system] = row.value
+                by_cell.setdefault((row.label, row.metric), {})[system] = row
         return [
-            _Row(*key, {system: values.get(system, math.nan) for system in self.reports}, (), (), ())
-            for key, values in by_cell.items()
+            _Row(
+                *key,
+                {system: row.value for system, row in rows.items()},
+                {"items": [row.items for row in rows.values()]},
+            )
+            for key, rows in by_cell.items()
         ]
 
     # Diagnostics, which stand beside the values.
 
     def _counts(self) -> dict[str, dict[str, str]]:
-        """Return each count that is not 0 in all systems, by system; the number of users, if systems differ."""
-        counts = [report.state.counts.scalars() for report in self.reports.values()]
-        compares_lists = plan_of_state(self._first.state)[0].info.compares_lists
-        rows = {}
-        for name in dict.fromkeys(name for one in counts for name in one):
-            cells = [one.get(name, 0) for one in counts]
-            if name == "longest_list" or (name == "users" and len(set(cells)) == 1):  # users are in the footer
-                continue
-            if any(cells):
-                rows[count_label(name, compares_lists=compares_lists)] = cells
-        # Users whom the order of ties decides, of the first metric in which a report counts some.
-        dependent = [report.counts.get("tie_dependent", {}) for report in self.reports.values()]
-        firsts = [next((name for name, count in one.items() if count), None) for one in dependent]
-        for first in dict.fromkeys(name for name in firsts if name is not None):
-            rows[f"tie dependent {first}"] = [one.get(first, 0) for one in dependent]
-        texts = {name: [*map(str, cells)] for name, cells in rows.items()}
-        candidates = [_format_candidates(report.state.counts.candidates) for report in self.reports.values()]
-        if any(candidates):
-            texts["candidates per user"] = candidates
+        """Return each count that is not 0 in all systems, by system."""
+        states = [report.state for report in self.reports.values()]
+        compares_lists = plan_of_state(states[0])[0].info.compares_lists
+        texts = counts_of_systems([one.counts for one in states], self.spellings, compares_lists=compares_lists)
         return {name: dict(zip(self.reports, cells, strict=True)) for name, cells in texts.items()}
 
     def _lines(self, rows: Sequence[_Row]) -> list[str]:
         """Return a line for each count, and on the users whom values skip."""
         skipped: dict[tuple[int, ...], list[str]] = {}
         for row in rows:
-            skipped.setdefault(tuple(row.skipped), []).append(row.metric)
+            skipped.setdefault(tuple(row.counts["skipped"]), []).append(row.metric)
         counts = {}
         for cells, metrics in skipped.items():
             of = "" if len(metrics) == len(rows) else f" in {listed(metrics)}"
@@ -313,7 +316,7 @@ class ComparisonTable(NamedTuple):
             if count
         ]
         notes = [f"{' and '.join(left_out)} in to_pandas('by_group')"] if left_out else []
-        of_users = [_joined(row.evaluated) for row in next(iter(by_metric.values()))]
+        of_users = [_joined(row.counts["evaluated"]) for row in next(iter(by_metric.values()))]
         keys = [Column("group", [*map(str, shown)], "key"), Column("evaluated", of_users)]
         return [Table([*keys, *columns], "By group", notes)]
 
@@ -343,10 +346,3 @@ def _text_by_system(cells: Mapping[str, str]) -> str:
         only = next(iter(cells.values()))
         return "" if only == "0" else only
     return listed([f"{cell} in {system}" for system, cell in cells.items() if cell not in {"0", ""}])
-
-
-def _format_candidates(candidates: CandidateCounts | None) -> str:
-    if candidates is None or not candidates.users:
-        return ""
-    fewest, most = candidates.fewest, candidates.most
-    return str(fewest) if fewest == most else f"{fewest} to {most}"

@@ -14,7 +14,7 @@ from exactk._runtime.table import Table
 from exactk._runtime.table_exports import ExportsTable
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
 
 _MOST_MISSES = 5  # that are shown where no convention matches
 _MORE_DECIMALS = 2  # than the published number has, so that misses show
@@ -48,9 +48,9 @@ class PublishedNumber:
             return math.inf
         return float(abs(Decimal(value) - self.number) / Decimal(5).scaleb(-self.decimals - 1))
 
-    def format(self, value: float) -> str:
-        """Return a value with more decimals than the number has."""
-        return f"{value:.{max(0, self.decimals) + _MORE_DECIMALS}f}"
+    def format(self, value: float, digits: int | None = None) -> str:
+        """Return a value with so many decimals, or with more than the number has."""
+        return f"{value:.{max(0, self.decimals) + _MORE_DECIMALS if digits is None else digits}f}"
 
 
 class ConventionMatch(NamedTuple):
@@ -139,11 +139,11 @@ class ConventionMatches(ExportsTable):
             "refusal": [row.refusal for row in self.rows],
         }
 
-    def _tables(self) -> Sequence[Table]:
+    def _table(self, digits: int | None) -> Table:
         presets: dict[tuple[str, ...], list[str]] = {}  # by their numbers as they are printed
         for row in self.rows:
             if row.is_match or not (self.names or row.refusal):
-                cells = tuple(number.format(row.numbers[metric]) for metric, number in self._published.items())
+                cells = tuple(number.format(row.numbers[metric], digits) for metric, number in self._published.items())
                 presets.setdefault(cells, []).append(row.convention)
         shown = list(presets.items())[: None if self.names else _MOST_MISSES]
         published = [*(number.text for number in self._published.values()), "published"]
@@ -156,8 +156,4 @@ class ConventionMatches(ExportsTable):
         refusals = [f"refused by {row.convention}: {row.refusal}" for row in self.rows if row.refusal]
         header = [*self._published, "presets"]
         around: dict[str, Any] = {"caption": "Published numbers and presets", "longest": 600}
-        return [Table.of_rows(header, rows, len(header), notes=[count, *refusals], **around)]
-
-    def _export_table(self, digits: int | None) -> Table:  # noqa: ARG002 - as many as the published numbers have, and two more
-        (shown,) = self._tables()
-        return shown._replace(legend="; ".join(shown.notes))
+        return Table.of_rows(header, rows, len(header), notes=[count, *refusals], **around)

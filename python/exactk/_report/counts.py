@@ -62,6 +62,36 @@ def count_label(name: str, *, compares_lists: bool = False) -> str:
     return texts[name][1] if name in texts else name.replace("_", " ")
 
 
+def counts_of_systems(
+    systems: Sequence[Counts], metrics: Sequence[str], *, compares_lists: bool
+) -> dict[str, list[str]]:
+    """Return the text of each count that is not 0 in all systems; the number of users, if systems differ.
+
+    Of ties, it is the users whom their order decides, of the first metric in which a system counts some.
+    """
+    scalars = [one.scalars() for one in systems]
+    texts = {}
+    for name in dict.fromkeys(name for one in scalars for name in one):
+        cells = [one.get(name, 0) for one in scalars]
+        if name == "longest_list" or (name == "users" and len(set(cells)) == 1):  # users are in the footer
+            continue
+        if any(cells):
+            texts[count_label(name, compares_lists=compares_lists)] = [*map(str, cells)]
+    dependent = [[ties.dependent for ties in one.ties or ()] for one in systems]
+    for first in dict.fromkeys(next((at for at, count in enumerate(one) if count), None) for one in dependent):
+        if first is not None:
+            texts[f"tie dependent {metrics[first]}"] = [str(one[first]) if one else "0" for one in dependent]
+    candidates = [_range_of_candidates(one.candidates) for one in systems]
+    return texts | ({"candidates per user": candidates} if any(candidates) else {})
+
+
+def _range_of_candidates(candidates: CandidateCounts | None) -> str:
+    if candidates is None or not candidates.users:
+        return ""
+    fewest, most = candidates.fewest, candidates.most
+    return str(fewest) if fewest == most else f"{fewest} to {most}"
+
+
 class CandidateCounts(NamedTuple):
     """Numbers of candidates, less exclusions, of the users who are present in the predictions."""
 

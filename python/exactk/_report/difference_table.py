@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from exactk._inference.bootstrap import FEWEST_UNITS
 from exactk._inference.margins import SMALL_GROUP
@@ -12,7 +12,7 @@ from exactk._report.comparison_options import ComparisonOptions
 from exactk._runtime.errors import warn
 from exactk._runtime.faults import Option, plural
 from exactk._runtime.numbers import DIGITS
-from exactk._runtime.table import Table, format_number
+from exactk._runtime.table import Column, Table, format_number
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from exactk._plan.conventions import Convention
     from exactk._report.difference import Difference
     from exactk._report.sums import Label
+    from exactk._runtime.table import Kind
 
 FEW_USERS = 20
 """With fewer users who differ, tests of skewed differences do not keep their level."""
@@ -71,7 +72,7 @@ class ComparisonMethod:
     def caption(self, rows: Sequence[Difference]) -> str:
         """Return how these differences were computed, in a line."""
         margins = self._margins_text({row.metric for row in rows})
-        parts = [self.test_text(rows), self.adjustment_text, self._intervals_text, *margins]
+        parts = [self.test_text(rows), self.adjustment_of(rows), self._intervals_text, *margins]
         return "; ".join([*parts, *self.options.runs_texts])
 
     def test_text(self, rows: Iterable[Difference]) -> str:
@@ -82,6 +83,11 @@ class ComparisonMethod:
     def level_text(self) -> str:
         """The level of significance in words."""
         return f"level {self.options.level:.3g}"
+
+    def adjustment_of(self, rows: Iterable[Difference]) -> str:
+        """Return the adjustment of these p-values in words: groups are families of their own."""
+        has_groups = self.is_adjusted and any(row.group is not None for row in rows)
+        return f"{self.adjustment_text}{' in each group' * has_groups}"
 
     @property
     def adjustment_text(self) -> str:
@@ -140,11 +146,6 @@ class ComparisonMethod:
         return self.options.adjust != "none" and self.options.family_size(self.pair_count, len(self.spellings)) > 1
 
 
-class _Column(NamedTuple):
-    header: str
-    cell: Callable[[Difference], str]
-
-
 def difference_table(rows: Sequence[Difference], method: ComparisonMethod, decimals: int | None = None) -> Table:
     """Return the rows as text: of columns that would be the same in all rows, the caption has the number of users.
 
@@ -152,46 +153,47 @@ def difference_table(rows: Sequence[Difference], method: ComparisonMethod, decim
     """
     digits = max([_digits(row) for row in rows], default=DIGITS) if decimals is None else decimals
     value_digits = DIGITS if decimals is None else decimals
-    effect = "d_z" if all(row.users == row.units for row in rows) else "d_z of clusters"
-    effect = "rank-biserial" if method.options.test == "wilcoxon" else effect
-    names = [_Column("metric", lambda row: row.metric), _Column("system", lambda row: row.system)]
-    if any(row.group is not None for row in rows):
-        names.insert(0, _Column("group", lambda row: "" if row.group is None else str(row.group)))
-    if method.options.baseline is None:
-        names.append(_Column("baseline", lambda row: row.baseline))
-    has_detectable = len(rows) > 1 and _has_detectable(rows, method)
+    has_clusters, has_groups = any(row.users != row.units for row in rows), any(row.group is not None for row in rows)
+    effect = "rank-biserial" if method.options.test == "wilcoxon" else f"d_z{' of clusters' * has_clusters}"
+    shown = list(map(_without_rounding, rows))
+
+    def column(
+        name: str, text: Callable[[Difference], str], kind: Kind = "value", *, is_shown: bool = True
+    ) -> list[Column]:
+        return [Column(name, [*map(text, shown)], kind)] if is_shown else []
+
     columns = [
-        *names,
-        _Column("value", lambda row: _unsigned(row.value, value_digits)),
-        _Column("baseline value", lambda row: _unsigned(row.baseline_value, value_digits)),
-        _Column("difference", lambda row: _signed(row.difference, digits)),
-        _Column("interval", lambda row: _interval(row, digits)),
-        _Column("relative", lambda row: _or_dash(row.relative, percentage)),
-        _Column("p", lambda row: _or_dash(row.p, format_p)),
-        *([_Column("adjusted", lambda row: _or_dash(row.p_adjusted, format_p))] if method.is_adjusted else []),
-        _Column(effect, lambda row: _or_dash(row.effect, "{:z.3f}".format)),
-        _Column(
+        *column("group", lambda row: "" if row.group is None else str(row.group), "key", is_shown=has_groups),
+        *column("metric", lambda row: row.metric, "key"),
+        *column("system", lambda row: row.system, "key"),
+        *column("baseline", lambda row: row.baseline, "key", is_shown=method.options.baseline is None),
+        *column("value", lambda row: _unsigned(row.value, value_digits)),
+        *column("baseline value", lambda row: _unsigned(row.baseline_value, value_digits)),
+        *column("difference", lambda row: _signed(row.difference, digits)),
+        *column("interval", lambda row: _interval(row, digits)),
+        *column("relative", lambda row: _or_dash(row.relative, percentage)),
+        *column("p", lambda row: _or_dash(row.p, format_p)),
+        *column("adjusted", lambda row: _or_dash(row.p_adjusted, format_p), is_shown=method.is_adjusted),
+        *column(effect, lambda row: _or_dash(row.effect, "{:z.3f}".format)),
+        *column(
             "wins/ties/losses",
             lambda row: "-" if row.metric in method.of_sums else f"{row.wins}/{row.ties}/{row.losses}",
         ),
-        *([] if users_text(rows) else _columns_of_users(rows)),
-        *([_Column("detectable", lambda row: _unsigned(method.detectable(row), digits))] if has_detectable else []),
-        _Column("verdict", lambda row: row.verdict),
+        *column("users", lambda row: str(row.users), is_shown=not users_text(rows)),
+        *column("clusters", lambda row: str(row.units), is_shown=has_clusters and not users_text(rows)),
+        *column(
+            "detectable",
+            lambda row: _unsigned(method.detectable(row), digits),
+            is_shown=len(rows) > 1 and _has_detectable(rows, method),
+        ),
+        *column("verdict", lambda row: row.verdict),
     ]
-    cells = [[column.cell(row) for column in columns] for row in map(_without_rounding, rows)]
-    caption = "Differences by group" if names[0].header == "group" else "Differences"
-    return Table.of_rows([column.header for column in columns], cells, len(names), caption=caption)
+    return Table(columns, "Differences by group" if has_groups else "Differences")
 
 
 def _without_rounding(row: Difference) -> Difference:
     """Return the row with a difference of 0 where it comes from rounding alone."""
     return row._replace(difference=0.0, relative=0.0) if abs(row.relative) < _ROUNDING else row
-
-
-def _columns_of_users(rows: Sequence[Difference]) -> list[_Column]:
-    if all(row.users == row.units for row in rows):
-        return [_Column("users", lambda row: str(row.users))]
-    return [_Column("users", lambda row: str(row.users)), _Column("clusters", lambda row: str(row.units))]
 
 
 def caption_lines(rows: Sequence[Difference], method: ComparisonMethod) -> list[str]:
@@ -387,7 +389,8 @@ def users_text(rows: Sequence[Difference]) -> str:
     if len(counts) > 1:
         return ""
     users, units = next(iter(counts), (0, 0))
-    return plural(users, "user") + ("" if users == units else f" in {plural(units, 'cluster')}")
+    of_group = " per group" if any(row.group is not None for row in rows) else ""
+    return plural(users, "user") + ("" if users == units else f" in {plural(units, 'cluster')}") + of_group
 
 
 def _digits(row: Difference) -> int:

@@ -211,11 +211,8 @@ class Differences(ExportsTable, Sequence[Difference]):
         heterogeneity = heterogeneity_lines(self, self._heterogeneity, self._method)
         return [*caption_lines(self, self._method), *heterogeneity]
 
-    def _tables(self) -> Sequence[Table]:
-        return [difference_table(self, self._method)._replace(notes=self._caption_lines())]
-
-    def _export_table(self, digits: int | None) -> Table:
-        return difference_table(self, self._method, digits)._replace(legend=self.caption)
+    def _table(self, digits: int | None) -> Table:
+        return difference_table(self, self._method, digits)._replace(notes=self._caption_lines())
 
     def __len__(self) -> int:
         return len(self._rows)

@@ -65,19 +65,14 @@ class Exports(ShowsTables):
         """Return what `_to_document` described."""
 
     @abstractmethod
-    def _index_of(self, metric: str, argument: str = "metric") -> int:
-        """Return the index of a metric in any spelling; raise InputError if it was not requested."""
+    def _names_of(self, metrics: object, table: TableName) -> list[str]:
+        """Return the canonical names of some metrics; raise InputError or InputTypeError if the table lacks one."""
 
     @abstractmethod
     def _export_table(
         self, table: TableName, digits: int, names: Sequence[str] | None, *, systems_as_rows: bool, diagnostics: bool
     ) -> Table:
         """Return a table for Markdown and LaTeX, of the metrics with these canonical names."""
-
-    @property
-    @abstractmethod
-    def metrics(self) -> tuple[str, ...]:
-        """Canonical names of the metrics."""
 
     @classmethod
     def _expected(cls) -> str:
@@ -173,13 +168,14 @@ class Exports(ShowsTables):
         metrics : str or sequence of str, optional
             The metrics to show, in this order; by default all.
         systems_as_rows : bool
-            Whether a comparison has a row per system, and a column per metric. Tables of users and of groups of items
-            have rows of their own.
+            Whether a comparison has a row per system, and a column per metric. A report, of one system, has none; tables of
+            users stay as they are.
         booktabs : bool
             Whether the rules are those of the package booktabs. Otherwise they are ``\hline``, which needs no package.
         diagnostics : bool
-            Whether the table also has the number of users in each mean and of those who are skipped, and a comparison a row
-            for each count that is not 0, such as of users without a list.
+            Whether the table also has the number of users in each mean and of those who are skipped, or of items of each
+            group, and what print shows below: a row, or with `systems_as_rows` a column, for each count that is not 0, such
+            as of users without a list.
         """
         from exactk._runtime.table_formats import format_latex
 
@@ -197,12 +193,7 @@ class Exports(ShowsTables):
         """Return a table for Markdown and LaTeX, once the arguments are checked."""
         if table not in TABLES:
             raise unknown_table(table)
-        names = None
-        if metrics is not None:
-            chosen: Any = [metrics] if isinstance(metrics, str) else metrics
-            if not isinstance(chosen, Sequence) or not chosen or not all(isinstance(one, str) for one in chosen):
-                raise type_error("metrics", "a metric, or a sequence of metrics", repr(metrics))
-            names = list(dict.fromkeys(self.metrics[self._index_of(one, "metrics")] for one in chosen))
+        names = None if metrics is None else self._names_of(metrics, table)
         return self._export_table(
             table, checked_digits(digits), names, systems_as_rows=systems_as_rows, diagnostics=diagnostics
         )

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from exactk._runtime.table import Table
+    from exactk._runtime.table import Kind, Table
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -62,6 +62,8 @@ class JudgedLists(ExportsTable):
     >>> judged
     judged lists of 2 users at k=3: 4 items, 2 hits
     """
+
+    _has_all = "to_pandas() has them"
 
     codes: NDArray[np.int64]
     grades: NDArray[np.float64]
@@ -125,17 +127,16 @@ class JudgedLists(ExportsTable):
         users = None if self.users is None else self.users[:shown]
         first = JudgedLists(**some, users=users, item_keys=self.item_keys, first_user=self.first_user)
         notes = [f"the first {plural(shown, 'user')}; to_pandas() has all"] if len(self) > shown else []
-        return [first._export_table(None)._replace(caption=repr(self)[:1].upper() + repr(self)[1:], notes=notes)]
+        return [first._table(None)._replace(caption=repr(self)[:1].upper() + repr(self)[1:], notes=notes)]
 
-    def _export_table(self, digits: int | None) -> Table:
-        from exactk._runtime.table import Table
+    def _table(self, digits: int | None) -> Table:
+        from exactk._runtime.table import Column, Table
 
-        columns = self.columns()
-        columns["grade"] = [
-            "" if np.isnan(grade) else f"{grade:.{digits}f}" if digits else f"{grade:g}" for grade in columns["grade"]
-        ]
+        columns, form = self.columns(), "g" if digits is None else f".{digits}f"
+        columns["grade"] = ["" if np.isnan(grade) else format(grade, form) for grade in columns["grade"].tolist()]
         columns["hit"] = ["yes" if hit else "" for hit in columns["hit"]]
-        return Table.of_columns(columns, len(columns) - 4)
+        kinds: dict[str, Kind] = {"rank": "value", "item": "text", "grade": "value", "hit": "text"}
+        return Table([Column(name, cells, kinds.get(name, "key")) for name, cells in columns.items()])
 
 
 JudgedLists.__module__ = "exactk.results"  # where a dataclass would look for names, if it stood in its body

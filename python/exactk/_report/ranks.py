@@ -107,23 +107,15 @@ class Ranks(ExportsTable, Mapping[str, RankInterval]):
             "worst_rank": [interval.worst for interval in intervals],
         }
 
-    def _tables(self) -> Sequence[Table]:
-        shown = self._export_table(None)
-        return [shown._replace(notes=[self._top_text, self._note], legend="")]
-
-    def _export_table(self, digits: int | None) -> Table:
+    def _table(self, digits: int | None) -> Table:
         values = [self._values[system] for system in self._intervals]
         columns = [
             Column("system", list(self._intervals), "key"),
             Column(self._metric, values, digits=DIGITS if digits is None else digits),
             Column("rank", [*map(ranks_text, self._intervals.values())]),
         ]
-        return Table(columns, f"Ranks by {self._metric}", legend=f"{self._top_text}; {self._note}")
-
-    @property
-    def _top_text(self) -> str:
-        top = ", ".join(self.top)
-        return f"tied for the top: {top}" if len(self.top) > 1 else f"top: {top}"
+        top = f"{'tied for the ' * (len(self.top) > 1)}top: {', '.join(self.top)}"
+        return Table(columns, f"Ranks by {self._metric}", [top, self._note])
 
 
 def ranks_text(interval: RankInterval) -> str:

@@ -398,6 +398,23 @@ class Report(Exports, Mapping[str, float]):
             raise input_error(argument, f"one of {', '.join(self)}", repr(metric))
         return self.state.metrics.index(canonical)
 
+    def _names_of(self, metrics: object, table: TableName) -> list[str]:
+        """Return the canonical names of some metrics; raise InputError or InputTypeError if the table lacks one."""
+        from exactk._plan.metric_strings import plan
+        from exactk._report.state import by_name
+
+        asked: Any = metrics  # which plan() checks
+        values = plan(asked, self.convention, compares_lists=None, customs=by_name(self.state.custom_metrics))
+        lacking = [value for value in values if value.name not in self.metrics]
+        if lacking:
+            raise input_error("metrics", f"one of {', '.join(self)}", repr(lacking[0].spelling))
+        for value in values:
+            if table == "by_item_group" and not value.info.reads_groups:
+                raise input_error("metrics", "metrics of groups of items in this table", repr(value.spelling))
+            if table == "per_user" and value.info.of_collection:
+                raise input_error("metrics", "metrics of users in this table", repr(value.spelling))
+        return list(dict.fromkeys(value.name for value in values))
+
     @property
     def per_user(self) -> MetricMapping[NDArray[np.float64]]:
         """Each user's values."""
@@ -769,11 +786,19 @@ class Report(Exports, Mapping[str, float]):
             Column("value", [self[name] for name in shown], digits=digits),
             Column("std", [self.standard_deviation[name] for name in shown], digits=digits),
         ]
-        if diagnostics:
-            evaluated = [self.counts["evaluated"][name] for name in shown]
-            skipped = [self.state.counts.users - count for count in evaluated]
-            columns += [Column("evaluated", evaluated), Column("skipped", skipped)]
-        return Table(columns, "Report")
+        if not diagnostics:
+            return Table(columns, "Report")
+        from exactk._report.counts import counts_of_systems
+
+        evaluated = [self.counts["evaluated"][name] for name in shown]
+        skipped = [self.state.counts.users - count for count in evaluated]
+        columns += [Column("evaluated", evaluated), Column("skipped", skipped)]
+        compares_lists = self._plan[0].info.compares_lists
+        counts = counts_of_systems([self.state.counts], list(self), compares_lists=compares_lists)
+        cells = [[*counts], [text for (text,) in counts.values()], *[[""] * len(counts)] * 3]
+        return Table(
+            [one._replace(cells=[*one.cells, *more]) for one, more in zip(columns, cells, strict=True)], "Report"
+        )
 
     def _table_of_groups(self, digits: int, names: Sequence[str] | None, *, diagnostics: bool) -> Table:
         from exactk._runtime.table import Column, Table

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 Kind: TypeAlias = Literal["key", "value", "text"]
 """What a column holds: names of the rows, numbers, or other text. Numbers are aligned to the right."""
 
+_VERY_LARGE = 1e9
+
 
 class Column(NamedTuple):
     """A column of a table."""
@@ -44,7 +46,7 @@ class Table(NamedTuple):
     columns: Sequence[Column]
     caption: str = ""  # what it is: its heading in HTML
     notes: Sequence[str] = ()  # lines below what is displayed
-    legend: str = ""  # what the letters mean: the caption in Markdown and LaTeX
+    legend: str = ""  # in Markdown and LaTeX: what the letters mean, in place of the notes
     longest: int | None = None  # cell that HTML does not cut, in characters, if other than usually
 
     @classmethod
@@ -85,9 +87,10 @@ class Table(NamedTuple):
         return next((index for index, column in enumerate(self.columns) if column.kind == "value"), len(self.columns))
 
     @property
-    def best(self) -> frozenset[tuple[int, int]]:
-        """The row and the column of each of the best values."""
-        return frozenset((row, index) for index, column in enumerate(self.columns) for row in column.best)
+    def explanation(self) -> str:
+        """What stands below the table, or in its caption: the legend, or else the notes."""
+        text = self.legend or "; ".join(self.notes)
+        return text[:1].upper() + text[1:]
 
 
 def plain_cells(cells: Any) -> list[Any]:  # noqa: ANN401 - of any type
@@ -96,8 +99,8 @@ def plain_cells(cells: Any) -> list[Any]:  # noqa: ANN401 - of any type
 
 
 def format_number(value: float, digits: int = DIGITS) -> str:
-    """Return a number with so many decimals, or a large one with as many digits and one more."""
-    return f"{value:.{digits}f}" if abs(value) < 1e5 else f"{value:.{digits + 1}g}"
+    """Return a number with so many decimals, or a very large one with as many digits and one more."""
+    return f"{value:.{digits}f}" if abs(value) < _VERY_LARGE else f"{value:.{digits + 1}g}"
 
 
 def format_text(table: Table) -> str:

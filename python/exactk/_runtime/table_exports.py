@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from functools import wraps
 from inspect import Parameter, signature
+from numbers import Integral
 from typing import TYPE_CHECKING, Any, Concatenate, Generic, ParamSpec, TypeAlias, TypeVar, overload
 
 from exactk._runtime.errors import input_error, type_error
@@ -80,8 +81,7 @@ def _with_path(text: str | None) -> str | None:
     before, heading, after = text.partition(parameters)
     if heading:
         return f"{before}{heading}{_PATH}\n        {after}"
-    first, _, rest = text.partition("\n")
-    return f"{first}\n\n        {parameters}{_PATH}\n        {rest}"
+    return f"{text.rstrip()}\n\n        {parameters}{_PATH}\n        "
 
 
 def return_or_write(text: str, path: FilePath | None) -> str | None:
@@ -99,11 +99,11 @@ def return_or_write(text: str, path: FilePath | None) -> str | None:
 
 def checked_digits(digits: object) -> int:
     """Return the decimals to which numbers are rounded; raise InputError or InputTypeError if these are none."""
-    if isinstance(digits, bool) or not isinstance(digits, int):
+    if isinstance(digits, bool) or not isinstance(digits, Integral):
         raise type_error("digits", "an integer", repr(digits))
-    if not 0 <= digits <= _MAX_DIGITS:
+    if not 0 <= int(digits) <= _MAX_DIGITS:
         raise input_error("digits", f"an integer from 0 to {_MAX_DIGITS}", repr(digits)[:20])
-    return digits
+    return int(digits)
 
 
 def csv_of(columns: Mapping[str, Any], digits: int | None) -> str:
@@ -125,6 +125,7 @@ class ShowsTables:
     """Base of what prints as tables."""
 
     _table_names: tuple[str, ...] = ()  # which are no paths
+    _has_all = "print() shows them"  # what HTML leaves out
 
     def _tables(self) -> Sequence[Table]:
         """Return the tables that are displayed, one above the other."""
@@ -138,7 +139,7 @@ class ShowsTables:
     def _repr_html_(self) -> str:
         from exactk._runtime.html_table import html_of_tables
 
-        return html_of_tables(self._tables())
+        return html_of_tables(self._tables(), self._has_all)
 
 
 def tables_of(shown: ShowsTables) -> Sequence[Table]:
@@ -153,9 +154,12 @@ class ExportsTable(ShowsTables):
         """Return the columns of the data frames by name."""
         raise NotImplementedError
 
-    def _export_table(self, digits: int | None) -> Table:
-        """Return the table of Markdown and LaTeX, which is that of the display but for its decimals."""
+    def _table(self, digits: int | None) -> Table:
+        """Return the table, with so many decimals, or as many as are displayed."""
         raise NotImplementedError
+
+    def _tables(self) -> Sequence[Table]:
+        return [self._table(None)]
 
     @writes
     def to_markdown(self, *, digits: int | None = None) -> str:
@@ -168,7 +172,7 @@ class ExportsTable(ShowsTables):
         """
         from exactk._runtime.table_formats import format_markdown
 
-        return format_markdown(self._export_table(None if digits is None else checked_digits(digits)))
+        return format_markdown(self._table(None if digits is None else checked_digits(digits)))
 
     @writes
     def to_latex(
@@ -179,7 +183,7 @@ class ExportsTable(ShowsTables):
         label: str | None = None,
         booktabs: bool = True,
     ) -> str:
-        r"""Return a LaTeX ``table``, or write it to a file.
+        r"""Return a LaTeX ``tabular``, or write it to a file: in a ``table``, if it has a caption or a label.
 
         Parameters
         ----------
@@ -194,7 +198,7 @@ class ExportsTable(ShowsTables):
         """
         from exactk._runtime.table_formats import format_latex
 
-        table = self._export_table(None if digits is None else checked_digits(digits))
+        table = self._table(None if digits is None else checked_digits(digits))
         return format_latex(table, caption, label, booktabs=booktabs)
 
     @writes

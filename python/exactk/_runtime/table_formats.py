@@ -36,15 +36,18 @@ def format_markdown(table: Table) -> str:
         header = f"<sup>{column.letter}</sup> {name}" if column.letter else name
         columns.append([header, *(marked(column, row, text) for row, text in enumerate(column.texts()))])
     first, *rows = zip(*columns, strict=True)
-    text = markdown_of_cells(first, rows, sum(column.kind != "value" for column in table.columns))
-    legend = _without_markup(printable(table.legend)).replace("\\", "\\\\")
+    text = _markdown(first, rows, ["---:" if column.kind == "value" else "---" for column in table.columns])
+    legend = _without_markup(printable(table.explanation)).replace("\\", "\\\\")
     return f"{text}\n\n{legend}" if legend else text
 
 
 def markdown_of_cells(header: Sequence[str], rows: Iterable[Sequence[str]], left: int = 1) -> str:
     """Return a table of cells in Markdown, all but the first `left` columns aligned to the right."""
+    return _markdown(header, rows, ["---" if column < left else "---:" for column in range(len(header))])
+
+
+def _markdown(header: Sequence[str], rows: Iterable[Sequence[str]], rule: Sequence[str]) -> str:
     lines = [[printable(cell).replace("\\", "\\\\").replace("|", "\\|") for cell in row] for row in (header, *rows)]
-    rule = ["---" if column < left else "---:" for column in range(len(header))]
     return "\n".join(f"| {' | '.join(row)} |" for row in (lines[0], rule, *lines[1:]))
 
 
@@ -63,6 +66,7 @@ def _joined_letters(table: Table) -> Callable[[Sequence[str]], str]:
 _LATEX = {
     "\\": r"\textbackslash{}", "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_", "{": r"\{", "}": r"\}",
     "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "|": r"\textbar{}", "<": r"\textless{}", ">": r"\textgreater{}",
+    "[": "{[}", "`": r"\textasciigrave{}",  # what follows the end of a row in brackets would be its argument
 }  # fmt: skip
 _EXPONENT = r"(?<![\w.])(\d+(?:\.\d+)?)e([+-])0*(\d+)"
 _MINUS = r"(?:^|(?<=\s))-(?=\d)"
@@ -72,7 +76,8 @@ _LABEL = r"(?a)[\w:.\-/+ ]+"
 
 def escape_latex(text: str) -> str:
     """Return the text such that LaTeX shows it as it is."""
-    return "".join(_LATEX.get(character, character) for character in printable(text))
+    escaped = "".join(_LATEX.get(character, character) for character in printable(text))
+    return re.sub("-(?=-)", "-{}", escaped)  # which would be a dash
 
 
 def _latex_numbers(cell: str) -> str:
@@ -87,15 +92,17 @@ def format_latex(table: Table, caption: str | None = None, label: str | None = N
     With a caption, a label or a legend, which follows the caption, it is in a ``table``. Superscripts that other cells of a
     column have take the same space in all of its cells, so that numbers align. Rules need booktabs, or are ``\hline``.
     """
+    if not isinstance(booktabs, bool):
+        raise type_error("booktabs", "True or False", repr(booktabs))
     join = _joined_letters(table)
     columns = [_latex_column(column, join) for column in table.columns]
-    first, *others = [" & ".join(row) + r" \\" for row in zip(*columns, strict=True)]
+    rows = [" & ".join(row) + r" \\" for row in zip(*columns, strict=True)]
+    first, *others = ["{}" * row.startswith("*") + row for row in rows]  # the end of a row takes a star, too
     top, middle, bottom = _RULES[booktabs]
     aligned = "".join("r" if column.kind == "value" else "l" for column in table.columns)
     lines = [rf"\begin{{tabular}}{{{aligned}}}", top, first, middle, *others, bottom, r"\end{tabular}"]
-    sentences = [*_checked_texts("caption", caption), *([table.legend] if table.legend else [])]
-    if sentences or label is not None:
-        text = ". ".join(one.rstrip(".") if index < len(sentences) - 1 else one for index, one in enumerate(sentences))
+    text = _caption(caption, table.explanation)
+    if text or label is not None:
         around = [rf"\caption{{{escape_latex(text)}}}"] if text else []
         around += [rf"\label{{{_checked_label(label)}}}"] if label is not None else []
         lines = [r"\begin{table}", r"\centering", *around, *lines, r"\end{table}"]
@@ -119,17 +126,21 @@ def _latex_column(column: Column, join: Callable[[Sequence[str]], str]) -> list[
             lines.append(shown + cell)
             continue
         absent = [letter for letter in in_column if letter not in letters and row < len(column.letters)]
-        hidden = rf"\phantom{{$^{{{join(absent)}}}$}}" if absent else ""
+        between = join(["", ""]) if letters and absent else ""  # the comma that the letters of a full cell have here
+        hidden = rf"\phantom{{$^{{{between}{join(absent)}}}$}}" if absent else ""
         lines.append(cell + shown + hidden)
     return lines
 
 
-def _checked_texts(argument: str, text: object) -> list[str]:
-    if text is None:
-        return []
-    if not isinstance(text, str):
-        raise type_error(argument, "a string", type(text).__name__)
-    return [text] if text else []
+def _caption(caption: object, explanation: str) -> str:
+    """Return the caption with the explanation behind it."""
+    if caption is None:
+        return explanation
+    if not isinstance(caption, str):
+        raise type_error("caption", "a string", type(caption).__name__)
+    text = " ".join(caption.split())
+    end = "." if text and explanation and text[-1] not in ".?!:;" else ""
+    return " ".join(filter(None, [text + end, explanation]))
 
 
 def _checked_label(label: object) -> str:

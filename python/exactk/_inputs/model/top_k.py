@@ -68,10 +68,7 @@ class TopK(_Best, ExportsTable):
         """Return the named tuple with other fields, and the same users."""
         return TopK(**{**self._asdict(), "users": self.users, **changes})
 
-    def _repr_html_(self) -> str:
-        from exactk._runtime.html_table import html_of_tables
-
-        return html_of_tables(self._tables(), "to_pandas() has them")
+    _has_all = "to_pandas() has them"
 
     def _tables(self) -> Sequence[Table]:
         """Return the table of the first users."""
@@ -81,9 +78,9 @@ class TopK(_Best, ExportsTable):
         shown = max(1, MOST_ROWS // max(1, k))
         first = TopK(self.items[:shown], self.scores[:shown], None if self.users is None else self.users[:shown])
         notes = [f"the first {plural(shown, 'user')}; to_pandas() has all"] if users > shown else []
-        return [first._export_table(None)._replace(caption=f"Best {k} items of {plural(users, 'user')}", notes=notes)]
+        return [first._table(None)._replace(caption=f"Best {k} items of {plural(users, 'user')}", notes=notes)]
 
-    def _export_table(self, digits: int | None) -> Table:
+    def _table(self, digits: int | None) -> Table:
         from exactk._runtime.table import Column, Table, plain_cells
 
         columns = self.columns()
@@ -96,7 +93,10 @@ class TopK(_Best, ExportsTable):
         shown["score"] = shown.pop("score")
         keys = len(columns) - 3
         return Table(
-            [Column(name, cells, "key" if i < keys else "value") for i, (name, cells) in enumerate(shown.items())]
+            [
+                Column(name, cells, "key" if index < keys else "text" if name == "item" else "value")
+                for index, (name, cells) in enumerate(shown.items())
+            ]
         )
 
     def columns(self) -> dict[str, Any]:
