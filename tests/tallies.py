@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 from hypothesis import strategies as st
 
-import exactk
 from exactk._report.tallies import ItemTally, item_tally
 
 if TYPE_CHECKING:
@@ -76,7 +75,7 @@ def check_damaged_bytes(
     def refused_or_sound(damaged: bytes) -> None:
         try:
             tally = read(damaged)
-        except exactk.InputError:
+        except ValueError:
             return
         assert read(write(tally)) == tally
 
@@ -93,7 +92,7 @@ def check_damaged_bytes(
                 body[position:position] = data.draw(st.binary(max_size=12))
     refused_or_sound(with_size(bytes(body)))
     cut = data.draw(st.integers(0, len(written)))
-    with pytest.raises(exactk.InputError):
+    with pytest.raises(ValueError, match="expected"):
         read(written[:cut] + b"x" * (cut == len(written)))
     refused_or_sound(data.draw(st.binary(max_size=40)))
 

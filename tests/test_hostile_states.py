@@ -251,7 +251,10 @@ def test_f51_any_json(data: Any) -> None:
         ({"groups": [["a", [[1, 0, "0x0", 80, "0x0", 160, "0x0", 80]]]]}, "groups that add up to the totals"),
         ({"totals": [[1, 0, "0x0", 80, "0x0", 160, "x", 80]]}, r"totals\[0\]\.weight: expected a hexadecimal integer"),
         ({"catalogue": {"digest": "0x" + "0" * 32, "size": 0, "source": "train"}}, r"catalogue\.size: expected an integer from 1"),
-        ({"more": 1}, "a mapping with metrics, spellings"),
+        ({"more": 1}, r"a mapping of only version, metrics, spellings, .*, found \['more'\]"),
+        ({"version": 3}, r"version: expected 4 \(states of other versions cannot be read: evaluate again\), found 3"),
+        ({"tallies": ["AAAA"]}, "tallies: expected 0 elements, found 1"),
+        ({"convention": {"self": 1}}, "convention: expected the name of a field, found 'self'"),
         ({"groups": [[1.5, []]]}, "group labels to be strings"),
         ({"truth_digest": "0x1"}, "truth_digest: expected 0x and 32 hexadecimal digits, found '0x1'"),
         ({"truth_digest": 1}, "truth_digest: expected 0x and 32 hexadecimal digits, found 1"),
@@ -261,6 +264,54 @@ def test_f51_what_is_wrong_is_said(change: dict[str, Any], message: str) -> None
     state = exactk.evaluate([[1]], [[1]], "P@1").state.to_dict()
     with pytest.raises(exactk.InputError, match=rf"^state: .* of State\.to_dict, found invalid data: .*{message}"):
         exactk.State.from_dict({**state, **change})
+
+
+def test_states_of_versions_without_a_number_are_refused() -> None:
+    state = exactk.evaluate([[1]], [[1]], "P@1").state.to_dict()
+    old = {name: one for name, one in state.items() if name not in {"version", "tallies"}} | {"item_tallies": []}
+    with pytest.raises(exactk.InputError, match=r"version: expected 4 \(.*evaluate again\), found None"):
+        exactk.State.from_dict(old)
+    report = exactk.evaluate([[1]], [[1]], "P@1").to_dict() | {"state": old}
+    with pytest.raises(exactk.InputError, match=r"found invalid data: state\.version: expected 4"):
+        exactk.Report.from_dict(report)
+
+
+@pytest.mark.parametrize("name", REPORTS)
+def test_data_that_are_nested_too_deeply(name: str) -> None:
+    deep: list[Any] = []
+    for _ in range(5000):
+        deep = [deep]
+    document = REPORTS[name].to_dict()
+    for read, data in ((exactk.Report.from_dict, document), (exactk.State.from_dict, document["state"])):
+        for field in data:
+            with pytest.raises(exactk.InputError, match="expected"):
+                read({**data, field: deep})
+        with pytest.raises(exactk.InputError, match="expected a mapping, found list"):
+            read(deep)  # type: ignore[arg-type]
+
+
+def test_places_have_the_names_of_systems() -> None:
+    lists = {"one": [[1], [2]], "other": [[2], [2]]}
+    comparison = exactk.compare([[1], [2]], lists, "P@1", groups=["x", "y"], per_user=True)
+    for read, of_reports, plain in (
+        (exactk.Comparison.from_dict, "reports.other.state", comparison.to_dict()),
+        (exactk.results.ComparisonState.from_dict, "systems.other", comparison.state.to_dict()),
+    ):
+        first, *path = of_reports.split(".")
+        for place, value, message in (
+            ((*path, "totals", 0, 0), "x", rf"{of_reports}\.totals\[0\]\.users: expected an integer"),
+            ((*path, "shards"), {"names": [], "run": None}, rf"{of_reports}\.shards\.names: expected distinct names"),
+            ((*path, "counts"), [], rf"{of_reports}\.counts: expected a mapping"),
+        ):
+            changed = {**plain, first: _changed(plain[first], place, value)}
+            with pytest.raises(exactk.InputError, match=rf"found invalid data: {message}"):
+                read(changed)
+        with pytest.raises(exactk.InputError, match="found invalid data: options: expected a mapping, found 3"):
+            read({**plain, "options": 3})
+        with pytest.raises(
+            exactk.InputError, match=r"found invalid data: paired\.pairs\[0\]\.totals\[0\]\.users: expected"
+        ):
+            read({**plain, "paired": _changed(plain["paired"], ("pairs", 0, "totals", 0, 0), 10)})
 
 
 def test_f51_types_of_users_are_not_believed() -> None:

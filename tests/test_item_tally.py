@@ -13,9 +13,17 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 import exactk
+from exactk._report import tallies
 from exactk._report.tallies import ItemTally, Unpacked, item_tally, packed, tally_from_bytes, tally_to_bytes
 from strategies import examples
 from tallies import CUTOFFS, ITEM_KEYS, check_damaged_bytes, collections_of_lists, tally_of, with_size
+
+
+def read(data: bytes, tally: ItemTally, *, lists_are_sets: bool = True) -> ItemTally:
+    """Return what was written of a tally at these cutoffs."""
+    has_short_lists = tally.short_lists is not None
+    return tally_from_bytes(data, tally.cutoffs, has_short_lists=has_short_lists, lists_are_sets=lists_are_sets)
+
 
 LISTS: Any = [[1, 2, 3], [3], [], [3, 1], [2**40, 1, 3]]
 TALLY = tally_of(LISTS, (1, 2, 5))
@@ -47,9 +55,9 @@ def test_parts_in_any_order_make_the_whole(
     assert merged == whole == parts[0].plus(parts[1].plus(parts[2]))
     assert merged.counts.dtype == np.int64
     assert tally_to_bytes(merged) == tally_to_bytes(whole)
-    read = tally_from_bytes(tally_to_bytes(merged), lists_are_sets=True)
-    assert read == whole
-    assert type(read.keys) is type(whole.keys)
+    read_back = read(tally_to_bytes(merged), whole)
+    assert read_back == whole
+    assert type(read_back.keys) is type(whole.keys)
 
 
 def test_items_in_no_list_are_left_out() -> None:
@@ -89,14 +97,15 @@ def test_a_tally_of_nothing_has_any_type_of_keys() -> None:
     for keys in ITEM_KEYS:
         one = tally_of([keys[:3]], (1, 3))
         assert nothing.plus(one) == one.plus(nothing) == tally_of([[], keys[:3], []], (1, 3))
-    assert tally_from_bytes(tally_to_bytes(nothing), lists_are_sets=True) == nothing
+    assert read(tally_to_bytes(nothing), nothing) == nothing
 
 
 def test_repeats_count_where_lists_are_no_sets() -> None:
-    data = tally_to_bytes(tally_of([[1, 1, 2]], (3,), has_short_lists=False))
-    assert tally_from_bytes(data, lists_are_sets=False).counts.tolist() == [[2], [1]]
-    with pytest.raises(exactk.InputError, match="items in at most 1 lists"):
-        tally_from_bytes(data, lists_are_sets=True)
+    tally = tally_of([[1, 1, 2]], (3,), has_short_lists=False)
+    data = tally_to_bytes(tally)
+    assert read(data, tally, lists_are_sets=False).counts.tolist() == [[2], [1]]
+    with pytest.raises(ValueError, match="items in at most 1 lists"):
+        read(data, tally)
 
 
 def test_many_items_in_few_bytes() -> None:
@@ -106,8 +115,20 @@ def test_many_items_in_few_bytes() -> None:
     lengths = [np.append(table, [[0, int(counts.sum()) - table[0, 1]]], axis=0) for table in lengths]
     tally = item_tally((1, 5, 10), np.arange(size) * 7, counts, lengths)
     data = tally_to_bytes(tally)
-    assert tally_from_bytes(data, lists_are_sets=True) == tally
+    assert read(data, tally) == tally
     assert len(data) < size
+
+
+def test_what_is_written_can_be_read_however_well_it_compresses(monkeypatch: pytest.MonkeyPatch) -> None:
+    size = 10**5
+    once = item_tally(
+        (10,), np.append(np.arange(size), 2**50), np.ones((size + 1, 1), np.int64), [np.array([[1, size + 1]])]
+    )
+    assert len(tally_to_bytes(once)) < size / 100
+    monkeypatch.setattr(tallies, "_CHECKED_SIZE", 1000)
+    data = tally_to_bytes(once)
+    assert 2 * size < len(data) < 2.1 * size
+    assert read(data, once) == once
 
 
 def test_impossible_tallies_are_refused() -> None:
@@ -126,7 +147,6 @@ def test_impossible_tallies_are_refused() -> None:
         "as many items as the lists of each length have": changed(short_lists=few),
         "an item in at most 0 lists of 4 items": changed(short_lists=other_length),
         "positions of 4 items": changed(short_lists=beyond),
-        "ascending cutoffs": changed(cutoffs=(1, 5, 5)),
         "distinct ascending keys": changed(keys=np.array([1, 3, 2, 2**40])),
         "ascending rows": changed(list_lengths=(*lengths[:2], np.append(lengths[2][:3], [[3, 1], [3, 1]], axis=0))),
         "ascending rows of counts above 0": changed(short_lists=[*short[:2], np.append(short[2], [[3, 3, 0]], axis=0)]),
@@ -142,8 +162,8 @@ def test_impossible_tallies_are_refused() -> None:
         "ascending rows of counts": replace(tally_of([[1]], (3,)), list_lengths=(np.array([[1, 1], [2, 0]]),)),
     }
     for message, tally in (impossible | of_one_length).items():
-        with pytest.raises(exactk.InputError, match=message):
-            tally_from_bytes(tally_to_bytes(tally), lists_are_sets=True)
+        with pytest.raises(ValueError, match=message):
+            read(tally_to_bytes(tally), tally)
 
 
 @settings(max_examples=examples(500))
@@ -151,49 +171,72 @@ def test_impossible_tallies_are_refused() -> None:
 def test_changed_bytes_are_refused_or_another_tally(
     lists: list[list[Any]], cutoffs: tuple[int | None, ...], data: st.DataObject
 ) -> None:
-    read = partial(tally_from_bytes, lists_are_sets=True)
-    check_damaged_bytes(tally_to_bytes(tally_of(lists, cutoffs)), read, tally_to_bytes, data)
+    tally = tally_of(lists, cutoffs)
+    check_damaged_bytes(tally_to_bytes(tally), partial(read, tally=tally), tally_to_bytes, data)
 
 
 def test_bytes_that_grow() -> None:
     """The stated size is checked before anything is decompressed, and no more is."""
     for size in (2**63, 2**31, 10):
         bomb = size.to_bytes(8, "little") + zlib.compress(bytes(10**6))
-        with pytest.raises(exactk.InputError):
-            tally_from_bytes(bomb, lists_are_sets=True)
+        with pytest.raises(ValueError, match="expected"):
+            read(bomb, TALLY)
+
+
+@pytest.mark.parametrize("kind", [0, 1, 2])
+def test_few_bytes_need_little_memory(kind: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What compresses by a thousand is refused, or has at most 16 MiB, and so have keys that are all empty."""
+    keys = packed([np.array([kind]), np.zeros(10**6, np.int64), b""])
+    with pytest.raises(ValueError, match="distinct ascending keys"):
+        read(keys, TALLY)
+    monkeypatch.setattr(tallies, "_CHECKED_SIZE", 1000)
+    body = zlib.decompress(keys[8:])
+    with pytest.raises(ValueError, match=f"as many bytes as items of lists need, found {len(body)}"):
+        read(with_size(body), TALLY)
 
 
 INTEGERS = st.one_of(st.integers(0, 300), st.integers(0, 2**64 - 1), st.sampled_from([127, 128, 2**63, 2**64 - 1]))
 
 
-@given(st.lists(st.lists(INTEGERS), max_size=4))
-def test_arrays_come_back_in_the_smallest_type(lists: list[list[int]]) -> None:
-    data = packed([np.array(integers, np.uint64) for integers in lists])
-    arrays = Unpacked(data)
-    assert [arrays.take("array").tolist() for _ in lists] == lists
-    arrays.finish()
-    with pytest.raises(ValueError, match="an array"):
-        arrays.take("array")
-    sizes = [next(size for size in (1, 2, 4, 8) if max(integers, default=0) < 256**size) for integers in lists]
-    assert len(zlib.decompress(data[8:])) == sum(9 + size * len(one) for size, one in zip(sizes, lists, strict=True))
+@given(st.lists(st.lists(INTEGERS), max_size=4), st.binary(max_size=20))
+def test_arrays_come_back_from_few_bytes(lists: list[list[int]], between: bytes) -> None:
+    data = packed([between, *(np.array(integers, np.uint64) for integers in lists)])
+    parts = Unpacked(data)
+    assert parts.raw("bytes", len(between)) == between
+    assert [parts.take("array").tolist() for _ in lists] == lists
+    parts.finish()
+    with pytest.raises(ValueError, match="array: expected 8 bytes, found 0"):
+        parts.take("array")
+    sizes = [8 + sum(max(1, -(-number.bit_length() // 7)) for number in integers) for integers in lists]
+    assert len(zlib.decompress(data[8:])) == len(between) + sum(sizes)
+
+
+ONE = (1).to_bytes(8, "little")
 
 
 @pytest.mark.parametrize(
     ("body", "message"),
     [
-        (b"", "an array, found"),
-        (b"\3" + bytes(8), "an array, found"),
-        (b"\1" + (2).to_bytes(8, "little") + b"\1", "an array, found"),
-        (b"\2" + (1).to_bytes(8, "little") + b"\1\0", "integers in the smallest type, found 2"),
-        (b"\1" + (1).to_bytes(8, "little") + b"\1", "2 integers, found 1"),
+        (b"", "8 bytes, found 0"),
+        ((2).to_bytes(8, "little") + b"\1", "2 bytes, found 1"),
+        (b"\xff" * 8, "bytes, found 0"),
+        (ONE + b"\x81", "1 bytes, found 0"),
+        (ONE + b"\x81\0", "integers of 64 bits, without bytes that are 0"),
+        (ONE + b"\xff" * 9 + b"\2", "integers of 64 bits"),
+        (ONE + b"\xff" * 10 + b"\1", "integers of 64 bits"),
     ],
 )
 def test_bytes_that_are_no_array(body: bytes, message: str) -> None:
     with pytest.raises(ValueError, match=message):
-        Unpacked(with_size(body)).take("array", None if "type" in message else 2)
+        Unpacked(with_size(body)).take("array")
+    with pytest.raises(ValueError, match="expected 2 integers, found 1"):
+        Unpacked(with_size(ONE + b"\1")).take("array", 2)
+    assert Unpacked(with_size(ONE + b"\xff" * 9 + b"\1")).take("array").tolist() == [2**64 - 1]
 
 
 def test_bytes_of_another_size_than_said_are_refused() -> None:
     data = (5).to_bytes(8, "little") + zlib.compress(b"abc")
-    with pytest.raises(exactk.InputError, match="expected 5 compressed bytes, found 3"):
-        tally_from_bytes(data, lists_are_sets=True)
+    with pytest.raises(ValueError, match="compressed bytes that end after 5, found 3"):
+        read(data, TALLY)
+    with pytest.raises(ValueError, match="expected compressed bytes, found"):
+        read(data[:8] + b"abc", TALLY)

@@ -274,7 +274,7 @@ class Convention(Record, kw_only=True):
         """Return every field's value for a metric, or for ``metric@k`` with a cutoff, after overrides."""
         return dict(_rules(self, metric))
 
-    def replace(self, **changes: Unpack[FieldChanges]) -> Convention:
+    def replace(self, /, **changes: Unpack[FieldChanges]) -> Convention:
         """Return a convention with some fields changed.
 
         Parameters

@@ -44,7 +44,7 @@ from exactk._runtime import optional
 from exactk._runtime.errors import InputError, StateMismatchError, input_error, type_error
 from exactk._runtime.faults import Option
 from exactk._runtime.names import did_you_mean
-from exactk._runtime.shapes import Anything, Fields, Named, Through, plain_data
+from exactk._runtime.shapes import Anything, Fields, Named, Through, plain_data, within
 from exactk._runtime.table import Table
 from exactk._runtime.table_exports import writes
 
@@ -683,7 +683,8 @@ class Comparison(Exports, Mapping[str, Mapping[str, float]]):
         clusters: NDArray[np.uint64] | list[int] | None = None,
     ) -> Comparison:
         states = {system: report.state for system, report in reports.items()}
-        checked_options = ComparisonOptions.from_dict(options)
+        with within("options"):
+            checked_options = ComparisonOptions.from_dict(options)
         checked_state = paired_from_plain(paired, states, checked_options)
         if clusters is None:
             return cls(reports, checked_options, checked_state)

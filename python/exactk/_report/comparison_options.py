@@ -18,7 +18,7 @@ from exactk._runtime.errors import ExactkError, input_error, type_error
 from exactk._runtime.faults import Option, plural
 from exactk._runtime.names import did_you_mean, fold
 from exactk._runtime.numbers import as_double, parse_number
-from exactk._runtime.shapes import Anything, Fields, read_at
+from exactk._runtime.shapes import Anything, Fields
 
 if TYPE_CHECKING:
     from exactk._plan.conventions import Convention
@@ -153,10 +153,8 @@ class ComparisonOptions:
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> ComparisonOptions:
-        """Return the options that `to_dict` described."""
-        options: ComparisonOptions = read_at(
-            "options", Fields(cls, {one.name: Anything() for one in fields(cls)}), data
-        )
+        """Return the options that `to_dict` described; raise ValueError or ExactkError if there are none such."""
+        options: ComparisonOptions = Fields(cls, {one.name: Anything() for one in fields(cls)}).read(data)
         return options
 
     def runs_of(self, system: str) -> tuple[str, ...]:

@@ -636,13 +636,14 @@ class Report(Exports, Mapping[str, float]):
         """Return the report that `to_dict` described. Values and counts that its state contradicts are an error."""
         from exactk._report.state_shape import check_computed
         from exactk._report.user_table import kept_from_plain, users_from_plain
-        from exactk._runtime.shapes import Anything, Fields, plain_data
+        from exactk._runtime.shapes import Anything, Fields, plain_data, within
 
         computed = ("values", "standard_deviation", "counts", "by_group", "by_item_group", "convention")
         names = (*computed, "users", "per_user", "kept", "state")
         with plain_data("report", cls._expected()):
             plain = Fields(dict, dict.fromkeys(names, Anything())).read(data)
-            state = State.from_dict(plain["state"])
+            with within("state"):
+                state = State.from_dict(plain["state"])
             users = users_from_plain(plain["users"], state.counts.users)
             report = cls(state, users, kept_from_plain(plain["per_user"], plain["kept"], state))
             for name, expected in report._computed().items():

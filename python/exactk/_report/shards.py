@@ -78,7 +78,7 @@ class Shards(NamedTuple):
         distinct = set(names)
         expected = sorted(distinct) if run is None else [name for name in _names(run.shards) if name in distinct]
         if not names or list(names) != expected or (run is not None and len(names) == run.shards > 1):
-            raise invalid("shards", "distinct names of some shards, in order", names)
+            raise invalid("names", "distinct names of some shards, in order", names)
         return cls(names, run)
 
 

@@ -39,8 +39,8 @@ def customs_of(values: Iterable[Value]) -> tuple[CustomInfo, ...]:
 
 
 STATE_PREFIX = b"exactk-state\n"
-_VERSION = 4
 _EXPECTED = "the output of State.to_dict"
+_OTHER_VERSION = "states of other versions cannot be read: evaluate again"
 
 
 class State(Record):
@@ -161,9 +161,12 @@ class State(Record):
         import json
         import zlib
 
-        text = json.dumps(self._head(), separators=(",", ":")).encode()
+        from exactk._report.state_shape import HEAD, VERSION
+
+        head = {**HEAD.write(self), "counts": self.counts.to_plain(self.metrics)}
+        text = json.dumps(head, separators=(",", ":")).encode()
         body = b"".join(map(_with_size, [text, *self._tallies_as_bytes()]))
-        return STATE_PREFIX + _VERSION.to_bytes(4, "little") + zlib.crc32(body).to_bytes(4, "little") + body
+        return STATE_PREFIX + VERSION.to_bytes(4, "little") + zlib.crc32(body).to_bytes(4, "little") + body
 
     @classmethod
     def from_bytes(cls, data: bytes) -> State:
@@ -177,6 +180,7 @@ class State(Record):
         import json
         import zlib
 
+        from exactk._report.state_shape import HEAD, VERSION
         from exactk._runtime.shapes import plain_data
 
         if not isinstance(data, (bytes, bytearray, memoryview)):
@@ -186,27 +190,22 @@ class State(Record):
         if len(header) < len(STATE_PREFIX) + 8 or not header.startswith(STATE_PREFIX):
             raise input_error("state", "the output of State.to_bytes", f"{data[:16]!r}, which is not an exactk state")
         version = int.from_bytes(header[-8:-4], "little")
-        if version != _VERSION:
-            hint = "states of other versions cannot be read: evaluate again"
-            raise input_error("state", f"version {_VERSION}", f"version {version}", hint=hint)
+        if version != VERSION:
+            raise input_error("state", f"version {VERSION}", f"version {version}", hint=_OTHER_VERSION)
         if int.from_bytes(header[-4:], "little") != zlib.crc32(body):
             raise input_error("state", "an intact state", "a truncated or corrupted state (checksum mismatch)")
         text, *tallies = _split_by_size(body)
         with plain_data("state", _EXPECTED):
-            return cls._from_plain(json.loads(text), tallies)
+            return cls._of_fields(HEAD.read(json.loads(text)), tallies)
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain data for JSON. Integers are hexadecimal text, as they exceed JSON numbers."""
+        from exactk._report.state_shape import HEAD, VERSION
         from exactk._runtime.shapes import Binary
 
-        texts, count = [*map(Binary().write, self._tallies_as_bytes())], len(self.item_tallies)
-        return {**self._head(), "item_tallies": texts[:count], "group_tallies": texts[count:]}
-
-    def _head(self) -> dict[str, Any]:
-        """Return all but the tallies as plain data."""
-        from exactk._report.state_shape import HEAD
-
-        return {**HEAD.write(self), "counts": self.counts.to_plain(self.metrics)}
+        tallies = [*map(Binary().write, self._tallies_as_bytes())]
+        head = {**HEAD.write(self), "counts": self.counts.to_plain(self.metrics)}
+        return {"version": VERSION, **head, "tallies": tallies}
 
     def _tallies_as_bytes(self) -> list[bytes]:
         """Return the tallies of items, then those of groups."""
@@ -223,22 +222,21 @@ class State(Record):
         InputError
             If the sums or counts are impossible under the named metrics and convention.
         """
-        from exactk._report.state_shape import TALLIES
+        from exactk._report.state_shape import STATE, VERSION
         from exactk._runtime.shapes import invalid, plain_data
 
         with plain_data("state", _EXPECTED):
-            if not isinstance(data, Mapping):
-                raise invalid("", "a state to be a mapping", data)
-            texts = {name: data[name] for name in TALLIES.shapes if name in data}
-            of_items, of_groups = TALLIES.read(texts).values()
-            plain = {name: one for name, one in data.items() if name not in TALLIES.shapes}
-            return cls._from_plain(plain, [*of_items, *of_groups])
+            version = data.get("version") if isinstance(data, Mapping) else VERSION  # type: ignore[redundant-expr]
+            if version != VERSION:
+                raise invalid("version", f"{VERSION} ({_OTHER_VERSION})", version)
+            fields: dict[str, Any] = STATE.read(data)
+            del fields["version"]
+            return cls._of_fields(fields, fields.pop("tallies"))
 
     @classmethod
-    def _from_plain(cls, data: object, tallies: Sequence[bytes]) -> State:
-        """Return the state of plain data; raise ValueError or ExactkError if there is no such state."""
+    def _of_fields(cls, fields: Mapping[str, Any], tallies: Sequence[bytes]) -> State:
+        """Return the state of checked fields and tallies; raise ValueError or ExactkError if there is no such state."""
         from exactk._report.state_shape import (
-            HEAD,
             check_group_order,
             check_groups,
             check_sums,
@@ -246,7 +244,6 @@ class State(Record):
             checked_tallies,
         )
 
-        fields = HEAD.read(data)
         customs = fields["custom_metrics"]
         values = checked_metrics(fields["metrics"], fields["spellings"], fields["convention"], customs)
         counts = Counts.from_plain(fields["counts"], fields["metrics"])

@@ -6,7 +6,6 @@ below 2^30 additions: what the digits exceed their base by is carried when they 
 
 from __future__ import annotations
 
-from base64 import b64encode
 from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
@@ -17,7 +16,7 @@ from exactk._report.state import State
 from exactk._report.state_shape import SUMS
 from exactk._report.tallies import item_tally, tally_to_bytes
 from exactk._runtime.errors import CapacityError, StateMismatchError
-from exactk._runtime.shapes import Digest, invalid, plain_data
+from exactk._runtime.shapes import Binary, Digest, invalid, plain_data
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -186,7 +185,7 @@ class StateLayout:
             plain = template.to_dict() | {
                 "counts": self._counts(vectors),
                 "totals": self._totals(template, integers, vectors.counts),
-                "item_tallies": self._tallies_as_text(vectors.counts),
+                "tallies": self._tallies_as_text(vectors.counts),
                 "truth_digest": None if without_digest else Digest().write(digest % 2**128),
             }
             return State.from_dict(plain)
@@ -206,7 +205,7 @@ class StateLayout:
         begin = self._tallies_begin
         for layout in self._tallies:
             tally = layout.tally(counts[begin : begin + layout.size])
-            texts.append(b64encode(tally_to_bytes(tally)).decode())
+            texts.append(Binary().write(tally_to_bytes(tally)))
             begin += layout.size
         return texts
 

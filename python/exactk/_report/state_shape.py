@@ -32,6 +32,7 @@ from exactk._runtime.shapes import (
     Whole,
     elements,
     invalid,
+    within,
 )
 
 if TYPE_CHECKING:
@@ -85,7 +86,7 @@ def check_sums(rows: Sequence[Sums], values: Sequence[Value], users: int, at: st
         expected = _scales_of_part(part, weighted=weighted)
         if not is_of_reference and one.scales != expected:
             raise invalid(f"{at}[{index}]", f"scales {expected} of {part.name}", one.scales)
-        try:
+        try:  # groups are many: a context costs more than the check
             _check_ranges(part, one, weighted=weighted)
         except ShapeError as error:
             raise error.within(f"{at}[{index}]") from None
@@ -94,11 +95,13 @@ def check_sums(rows: Sequence[Sums], values: Sequence[Value], users: int, at: st
 def check_computed(given: object, computed: Any, what: str) -> None:  # noqa: ANN401 - plain data
     """Raise ValueError if given data differ from those that were computed, in more than the last digits of numbers."""
     if isinstance(computed, dict) and isinstance(given, dict):
-        for name in given.keys() & computed.keys():  # older reports lack some
-            check_computed(given[name], computed[name], f"{what} of {name}")
+        if given.keys() != computed.keys():
+            raise invalid(what, f"a mapping with {', '.join(map(str, computed))}", list(given))
+        for name, one in computed.items():
+            check_computed(given[name], one, f"{what}.{name}")
     elif isinstance(computed, list) and isinstance(given, list) and len(given) == len(computed):
         for position, (one, other) in enumerate(zip(given, computed, strict=True)):
-            check_computed(one, other, f"{what} at {position}")
+            check_computed(one, other, f"{what}[{position}]")
     elif given != computed and not (
         type(given) is type(computed) is float and math.isclose(given, computed, rel_tol=_TOLERANCE, abs_tol=_TOLERANCE)
     ):
@@ -180,9 +183,10 @@ class GroupLabel(NamedTuple):
     """The shape of the label of a group."""
 
     def read(self, data: Any) -> Label:  # noqa: ANN401 - what JSON holds
-        if type(data) is str or (type(data) is int and -(2**63) <= data < 2**64):
-            label: Label = data
-            return label
+        if isinstance(data, str):
+            return str(data)
+        if type(data) is int and -(2**63) <= data < 2**64:
+            return data
         raise ShapeError("group labels to be strings or 64-bit integers", data)
 
     def write(self, value: Label) -> Label:
@@ -227,7 +231,7 @@ def _custom(name: str, range: tuple[float, float] | None, **fields: Any) -> Cust
 
 def _bounds(low: object, high: object) -> tuple[float, float]:
     if type(low) is not float or type(high) is not float or math.isnan(low + high) or not low <= high:
-        raise invalid("custom_metrics", "the range of a custom metric to be two numbers in order", [low, high])
+        raise invalid("", "the range of a custom metric to be two numbers in order", [low, high])
     return low, high
 
 
@@ -243,29 +247,27 @@ _CUSTOM: dict[str, Shape] = {
     "direction": OneOf(("higher", "lower", "none")),
     "digest": Digest(),
 }
-HEAD = Fields(
-    dict,
-    {
-        "metrics": Many(Text()),
-        "spellings": Many(Text()),
-        "convention": Through(Convention.from_dict, Convention.to_dict),
-        "weighted": FLAG,
-        "counts": Anything(),
-        "totals": Many(SUMS),
-        "groups": Maybe(Pairs(GroupLabel(), Many(SUMS))),
-        "group_order": Maybe(Many(GroupLabel())),
-        "grade_column": Maybe(Text()),
-        "truth_digest": Maybe(Digest()),
-        "catalogue": Maybe(Fields(Catalogue, _CATALOGUE)),
-        "custom_metrics": Many(Fields(_custom, _CUSTOM)),
-        "shards": SHARDS,
-    },
-    optional=("shards",),
-)
+_HEAD: dict[str, Shape] = {
+    "metrics": Many(Text()),
+    "spellings": Many(Text()),
+    "convention": Through(Convention.from_dict, Convention.to_dict),
+    "weighted": FLAG,
+    "counts": Anything(),
+    "totals": Many(SUMS),
+    "groups": Maybe(Pairs(GroupLabel(), Many(SUMS))),
+    "group_order": Maybe(Many(GroupLabel())),
+    "grade_column": Maybe(Text()),
+    "truth_digest": Maybe(Digest()),
+    "catalogue": Maybe(Fields(Catalogue, _CATALOGUE)),
+    "custom_metrics": Many(Fields(_custom, _CUSTOM)),
+    "shards": SHARDS,
+}
+HEAD = Fields(dict, _HEAD, optional=("shards",))
 """All of a state but its tallies."""
 
-TALLIES = Fields(dict, {"item_tallies": Many(Binary()), "group_tallies": Many(Binary())})
-"""The tallies of a state as text."""
+VERSION = 4
+STATE = Fields(dict, {"version": OneOf((VERSION,)), **_HEAD, "tallies": Many(Binary())}, optional=("shards",))
+"""A state as plain data, with the tallies of items, then those of groups."""
 
 
 def checked_tallies(
@@ -274,22 +276,30 @@ def checked_tallies(
     """Return the tallies that the values need, after checking that so many users and items can have them."""
     of_items, of_groups = plan_item_tallies(values), plan_group_tallies(values)
     count = len(of_items) + len(of_groups)
-    if len(tallies) != count or (count and catalogue is None):
-        raise invalid("", f"{count} tallies of items and groups, and a catalogue beside them", len(tallies))
+    elements(tallies, "tallies", count)
+    if count and catalogue is None:
+        raise invalid("catalogue", "the items that metrics of all lists together need", None)
     size = 0 if catalogue is None else catalogue.size
-    item_tallies = tuple(_checked_item_tally(data, plan, size) for plan, data in zip(of_items, tallies, strict=False))
-    of_rest = zip(of_groups, tallies[len(of_items) :], strict=True)
-    group_tallies = tuple(group_tally_from_bytes(data, value, size) for value, data in of_rest)
-    for lists in [*(tally.lists for tally in item_tallies), *(tally.lists for tally in group_tallies)]:
-        if lists > users:
-            raise invalid("", f"a tally of at most {users} lists", lists)
-    return item_tallies, group_tallies
+    item_tallies: list[ItemTally] = []
+    group_tallies: list[GroupTally] = []
+    for index, data in enumerate(tallies):
+        tally: ItemTally | GroupTally
+        with within(f"tallies[{index}]"):
+            if index < len(of_items):
+                tally = _checked_item_tally(data, of_items[index], size)
+                item_tallies.append(tally)
+            else:
+                tally = group_tally_from_bytes(data, of_groups[index - len(of_items)], size)
+                group_tallies.append(tally)
+            if tally.lists > users:
+                raise invalid("", f"a tally of at most {users} lists", tally.lists)
+    return tuple(item_tallies), tuple(group_tallies)
 
 
-def _checked_item_tally(data: bytes, tally_plan: TallyPlan, items: int) -> ItemTally:
-    tally = tally_from_bytes(data, lists_are_sets=tally_plan.lists_are_sets)
-    if tally.cutoffs != tally_plan.cutoffs or (tally.short_lists is not None) != tally_plan.has_short_lists:
-        raise invalid("", f"a tally of items at the cutoffs {tally_plan.cutoffs}", tally.cutoffs)
-    if tally_plan.rules["foreign_items"] != "count" and len(tally.keys) > items:
+def _checked_item_tally(data: bytes, plan: TallyPlan, items: int) -> ItemTally:
+    tally = tally_from_bytes(
+        data, plan.cutoffs, has_short_lists=plan.has_short_lists, lists_are_sets=plan.lists_are_sets
+    )
+    if plan.rules["foreign_items"] != "count" and len(tally.keys) > items:
         raise invalid("", f"a tally of at most {items} items", len(tally.keys))
     return tally

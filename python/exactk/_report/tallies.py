@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 
 from exactk._runtime.errors import StateMismatchError
-from exactk._runtime.shapes import Whole, invalid, plain_data, read_at
+from exactk._runtime.shapes import MOST, Whole, invalid, read_at
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -20,30 +20,38 @@ if TYPE_CHECKING:
     from exactk._plan.values import Value
     from exactk._report.sums import Label
 
-EXPECTED = "the output of tally_to_bytes"
-MOST = 2**62
 _KINDS = ("int", "str", "bytes")
-_CHECKED_SIZE = 1 << 28  # bytes, decompressed
-_MAX_RATIO = 200  # of larger tallies; real ones compress less
+_CHECKED_SIZE = 1 << 24  # bytes, decompressed
+_MAX_RATIO = 50  # of larger tallies
 _SIZE = 8  # bytes of a size
+_BITS = 7  # of an integer in each of its bytes; the eighth says that others follow
 
 
-def packed(arrays: Iterable[NDArray[Any]]) -> bytes:
-    """Return arrays of integers that are not negative as bytes, each in the smallest type: their size, and they, compressed."""
-    parts = []
-    for array in arrays:
-        cells = array.astype(np.min_scalar_type(int(array.max(initial=0))))
-        parts.append(
-            bytes([cells.itemsize])
-            + len(cells).to_bytes(_SIZE, "little")
-            + cells.astype(f"<u{cells.itemsize}").tobytes()
-        )
-    body = b"".join(parts)
-    return len(body).to_bytes(_SIZE, "little") + zlib.compress(body)
+def packed(parts: Iterable[NDArray[Any] | bytes]) -> bytes:
+    """Return bytes, and arrays of integers that are not negative, as bytes: their size, and they, compressed.
+
+    An array is its length, the lowest bits of all integers, the next bits of those that have more, and so on.
+    """
+    body = b"".join(part if isinstance(part, bytes) else _low_bits_first(part) for part in parts)
+    compressed = zlib.compress(body)
+    if len(body) > max(_CHECKED_SIZE, _MAX_RATIO * len(compressed)):  # which no one would read
+        compressed = zlib.compress(body, 0)
+    return len(body).to_bytes(_SIZE, "little") + compressed
+
+
+def _low_bits_first(array: NDArray[Any]) -> bytes:
+    rest: NDArray[np.uint64] = array.astype(np.uint64).ravel()
+    bits = np.uint64(_BITS)
+    parts = [len(rest).to_bytes(_SIZE, "little")]
+    while len(rest):
+        has_more = rest >> bits > 0
+        parts.append(((rest & np.uint64(127)).astype(np.uint8) | has_more.astype(np.uint8) << _BITS).tobytes())
+        rest = rest[has_more] >> bits
+    return b"".join(parts)
 
 
 class Unpacked:
-    """The arrays of `packed`, which are read in order; ValueError for bytes that are not such."""
+    """The parts of `packed`, which are read in order; ValueError for bytes that are not such."""
 
     def __init__(self, data: bytes) -> None:
         size = int.from_bytes(data[:_SIZE], "little")
@@ -53,25 +61,34 @@ class Unpacked:
         try:
             self._body = stream.decompress(data[_SIZE:], size + 1)
         except zlib.error as error:
-            raise ValueError(str(error)) from error
+            raise invalid("", "compressed bytes", str(error)) from error
         if len(self._body) != size or not stream.eof or stream.unused_data:
-            raise invalid("", f"{size} compressed bytes", len(self._body))
+            raise invalid("", f"compressed bytes that end after {size}", len(self._body))
         self._position = 0
+
+    def raw(self, what: str, size: int) -> bytes:
+        """Return the next bytes."""
+        part = self._body[self._position : self._position + size]
+        if len(part) < size:
+            raise invalid(what, f"{size} bytes", len(part))
+        self._position += size
+        return part
 
     def take(self, what: str, size: int | None = None) -> NDArray[np.uint64]:
         """Return the next array."""
-        begin = self._position + 1 + _SIZE
-        item_size, length = self._body[self._position : begin - _SIZE], self._body[begin - _SIZE : begin]
-        count = int.from_bytes(length, "little")
-        end = begin + count * (item_size[0] if item_size else 1)
-        if item_size not in {b"\1", b"\2", b"\4", b"\x08"} or end > len(self._body):
-            raise invalid(what, "an array", "other bytes")
+        count = int.from_bytes(self.raw(what, _SIZE), "little")
         if size is not None and count != size:
             raise invalid(what, f"{size} integers", count)
-        array = np.frombuffer(self._body[begin:end], f"<u{item_size[0]}").astype(np.uint64)
-        if item_size[0] != np.min_scalar_type(int(array.max(initial=0))).itemsize:
-            raise invalid(what, "integers in the smallest type", item_size[0])
-        self._position = end
+        lowest = np.frombuffer(self.raw(what, count), np.uint8)
+        array, rows = (lowest & 127).astype(np.uint64), np.flatnonzero(lowest >> _BITS)
+        for shift in range(_BITS, 64 if len(rows) else 0, _BITS):
+            bits = np.frombuffer(self.raw(what, len(rows)), np.uint8)
+            if not bits.all() or (shift + _BITS > 64 and (bits > 1).any()):
+                break
+            array[rows] |= (bits & 127).astype(np.uint64) << np.uint64(shift)
+            rows = rows[bits >> _BITS > 0]
+        if len(rows):
+            raise invalid(what, "integers of 64 bits, without bytes that are 0", "others")
         return array
 
     def counts(self, what: str, size: int | None = None) -> Integers:
@@ -104,35 +121,34 @@ class Unpacked:
 
 def check_sum(cells: NDArray[Any], what: str) -> None:
     """Raise ValueError if sums of these integers may not fit."""
-    if float(cells.sum(dtype=np.float64)) >= MAX_ENTRIES:
+    if float(cells.sum(dtype=np.float64)) >= MOST:
         raise invalid(what, "sums below 2^62", int(cells.max()))
 
 
-def arrays_of_keys(keys: TallyKeys) -> list[NDArray[Any]]:
+def parts_of_keys(keys: TallyKeys) -> list[NDArray[Any] | bytes]:
     """Return the kind of the keys, and integers by their distances or text by its lengths and bytes."""
-    kind = np.array([_KINDS.index(kind_of_item_keys(keys))], np.uint64)
+    kind = np.array([_KINDS.index(kind_of_item_keys(keys))])
     if isinstance(keys, np.ndarray):
         values = keys.view(np.uint64)
         return [kind, np.append(values[:1], values[1:] - values[:-1])]  # modulo 2^64
     texts = [key if isinstance(key, bytes) else key.encode("utf-8", "surrogatepass") for key in keys]
-    return [kind, np.array([len(text) for text in texts], np.uint64), np.frombuffer(b"".join(texts), np.uint8)]
+    return [kind, np.array([len(text) for text in texts]), b"".join(texts)]
 
 
-def read_keys(arrays: Unpacked) -> TallyKeys:
+def read_keys(parts: Unpacked) -> TallyKeys:
     """Return distinct keys, ascending."""
-    (number,) = arrays.take("the kind of keys", 1).tolist()
+    (number,) = parts.take("the kind of keys", 1).tolist()
     kind = _KINDS[read_at("the kind of keys", Whole(most=len(_KINDS) - 1), number)]
     if kind == "int":
-        integers = np.cumsum(arrays.take("keys")).view(np.int64)
+        integers = np.cumsum(parts.take("keys")).view(np.int64)
         if (integers[1:] <= integers[:-1]).any():
             raise invalid("keys", "distinct ascending keys of items", integers[:3].tolist())
         return integers
-    ends = np.cumsum(arrays.counts("lengths of keys")).tolist()
-    text = arrays.take("texts of keys", ends[-1] if ends else 0)
-    if text.max(initial=0) > 255:
-        raise invalid("texts of keys", "bytes", int(text.max()))
-    joined = text.astype(np.uint8).tobytes()
-    texts = [joined[begin:end] for begin, end in pairwise([0, *ends])]
+    lengths = parts.counts("lengths of keys")
+    joined = parts.raw("texts of keys", int(lengths.sum()))
+    if len(lengths) > len(joined) + 1:
+        raise invalid("keys", "distinct ascending keys of items", "empty ones")
+    texts = [joined[begin:end] for begin, end in pairwise([0, *np.cumsum(lengths).tolist()])]
     if not texts or any(one >= other for one, other in pairwise(texts)):
         raise invalid("keys", "distinct ascending keys of items", texts[:3])
     return tuple(texts) if kind == "bytes" else tuple([one.decode("utf-8", "surrogatepass") for one in texts])
@@ -141,8 +157,6 @@ def read_keys(arrays: Unpacked) -> TallyKeys:
 Integers: TypeAlias = "NDArray[np.int64]"
 TallyKeys: TypeAlias = "NDArray[Any] | tuple[Any, ...]"
 """Integers as an int64 array; strings or bytes as a tuple."""
-
-MAX_ENTRIES = 2**62
 
 
 @dataclass(frozen=True, eq=False)
@@ -190,7 +204,7 @@ class ItemTally:
             message = f"parts: expected items counted at the same cutoffs, found {self.cutoffs} and {other.cutoffs}"
             raise StateMismatchError(message, "parts")
         tallies = (self, other)
-        if sum(max(tally.lists, tally.entries(-1)) for tally in tallies) >= MAX_ENTRIES:
+        if sum(max(tally.lists, tally.entries(-1)) for tally in tallies) >= MOST:
             raise StateMismatchError("parts: expected fewer than 2^62 recommended items, found more", "parts")
         keys = _union_of_keys(self.keys, other.keys)
         positions = [_positions_among(tally.keys, keys) for tally in tallies]
@@ -284,52 +298,35 @@ def _sum_rows(tables: Iterable[Integers]) -> Integers:
 
 
 def tally_to_bytes(tally: ItemTally) -> bytes:
-    """Return the tally as bytes."""
-    cutoffs = np.array([cutoff or 0 for cutoff in tally.cutoffs], np.uint64)
+    """Return the tally as bytes: all that its values do not say."""
     tables = [*tally.list_lengths, *(tally.short_lists or ())]
     return packed(
         [
-            cutoffs,
-            *arrays_of_keys(tally.keys),
-            np.diff(tally.counts, axis=1, prepend=0).T.ravel(),
-            np.array([tally.short_lists is not None], np.uint64),
+            *parts_of_keys(tally.keys),
+            np.diff(tally.counts, axis=1, prepend=0).T,
             # The first column, which ascends, by its distances.
             *(np.concatenate([np.diff(table[:, 0], prepend=0), *table.T[1:]]) for table in tables),
         ]
     )
 
 
-def tally_from_bytes(data: bytes, *, lists_are_sets: bool) -> ItemTally:
-    """Return the tally that `tally_to_bytes` wrote; raise InputError if there are no lists that have it.
+def tally_from_bytes(
+    data: bytes, cutoffs: tuple[int | None, ...], *, has_short_lists: bool, lists_are_sets: bool
+) -> ItemTally:
+    """Return the tally at these cutoffs that `tally_to_bytes` wrote; raise ValueError if there are no lists that have it.
 
     In lists that are sets, an item is counted once.
     """
-    with plain_data("state", EXPECTED):
-        arrays = Unpacked(data)
-        cutoffs = _checked_cutoffs(arrays.take("cutoffs").tolist())
-        keys = read_keys(arrays)
-        steps = arrays.counts("counts", len(keys) * len(cutoffs)).reshape(len(cutoffs), len(keys))
-        counts = np.ascontiguousarray(np.cumsum(steps, axis=0).T)
-        has_short = _read_flag(arrays)
-        lengths = tuple([arrays.table("lists by their lengths", 2) for _ in cutoffs])
-        short = tuple([arrays.table("items of short lists", 3) for _ in cutoffs]) if has_short else None
-        arrays.finish()
-        tally = ItemTally(cutoffs, keys, counts, lengths, short)
-        _check_tally(tally, lists_are_sets=lists_are_sets)
-        return tally
-
-
-def _read_flag(arrays: Unpacked) -> bool:
-    (flag,) = arrays.take("a flag", 1).tolist()
-    return bool(read_at("a flag", Whole(most=1), flag))
-
-
-def _checked_cutoffs(numbers: list[int]) -> tuple[int | None, ...]:
-    cutoffs = tuple([number or None for number in numbers])
-    sizes = [MOST if cutoff is None else cutoff for cutoff in cutoffs]
-    if not cutoffs or any(one >= other for one, other in pairwise(sizes)) or sizes[-1] > MOST:
-        raise invalid("cutoffs", "ascending cutoffs", cutoffs)
-    return cutoffs
+    parts = Unpacked(data)
+    keys = read_keys(parts)
+    steps = parts.counts("counts", len(keys) * len(cutoffs)).reshape(len(cutoffs), len(keys))
+    counts = np.ascontiguousarray(np.cumsum(steps, axis=0).T)
+    lengths = tuple([parts.table("lists by their lengths", 2) for _ in cutoffs])
+    short = tuple([parts.table("items of short lists", 3) for _ in cutoffs]) if has_short_lists else None
+    parts.finish()
+    tally = ItemTally(cutoffs, keys, counts, lengths, short)
+    _check_tally(tally, lists_are_sets=lists_are_sets)
+    return tally
 
 
 def _check_tally(tally: ItemTally, *, lists_are_sets: bool) -> None:
@@ -342,7 +339,7 @@ def _check_tally(tally: ItemTally, *, lists_are_sets: bool) -> None:
         with_items = int(lengths[lengths[:, 0] > 0, 1].sum())
         if cutoff is not None and (lengths[:, 0] > cutoff).any():
             raise invalid("tally", f"lists of at most {cutoff} items", int(lengths[-1, 0]))
-        if total >= MAX_ENTRIES or total != int(counts.sum()):
+        if total >= MOST or total != int(counts.sum()):
             raise invalid("tally", f"lists of {int(counts.sum())} items in all", total)
         if int(lengths[:, 1].sum()) != tally.lists:
             raise invalid("tally", f"{tally.lists} lists at each cutoff", int(lengths[:, 1].sum()))
@@ -404,7 +401,7 @@ class GroupTally:
         are_alike = np.array_equal(self.sizes, other.sizes) and (self.possible is None) == (other.possible is None)
         if self.labels != other.labels or not are_alike:
             raise StateMismatchError("parts: expected the same groups of items in all, found other groups", "parts")
-        if any(tally.most >= MAX_ENTRIES // 2 for tally in (self, other)):
+        if any(tally.most >= MOST // 2 for tally in (self, other)):
             raise StateMismatchError("parts: expected fewer than 2^61 recommended items, found more", "parts")
         counts = np.zeros((len(self.labels), max(self.counts.shape[1], other.counts.shape[1])), np.int64)
         for tally in (self, other):
@@ -423,38 +420,31 @@ class GroupTally:
 
 def group_tally_to_bytes(tally: GroupTally) -> bytes:
     """Return the tally as bytes, as those of items."""
-    flags = np.array([tally.lists, tally.possible is not None], np.uint64)
+    texts = tuple(label for label in tally.labels if isinstance(label, str))
+    keys = parts_of_keys(texts or np.array(tally.labels, np.int64))
     possible = [] if tally.possible is None else [tally.possible]
-    return packed(
-        [flags, *arrays_of_keys(_keys_of_labels(tally.labels)), tally.sizes, tally.counts.T.ravel(), *possible]
-    )
-
-
-def _keys_of_labels(labels: tuple[Label, ...]) -> Integers | tuple[str, ...]:
-    texts = tuple(label for label in labels if isinstance(label, str))
-    return texts or np.array(labels, np.int64)
+    return packed([np.array([tally.lists]), *keys, tally.sizes, tally.counts.T, *possible])
 
 
 def group_tally_from_bytes(data: bytes, value: Value, items: int) -> GroupTally:
-    """Return the tally that `group_tally_to_bytes` wrote; raise InputError if no lists have it.
+    """Return the tally that `group_tally_to_bytes` wrote; raise ValueError if no lists have it.
 
     The value is at the last cutoff, and there are so many items in the catalogue.
     """
-    with plain_data("state", EXPECTED):
-        arrays = Unpacked(data)
-        lists, has_possible = arrays.counts("the number of lists, and a flag", 2).tolist()
-        keys = read_keys(arrays)
-        groups, sizes = len(keys), arrays.counts("sizes of groups", len(keys))
-        counts = arrays.counts("counts of groups")
-        if not groups or len(counts) % groups:
-            raise invalid("counts of groups", f"ranks of {groups} groups", len(counts))
-        by_group = np.ascontiguousarray(counts.reshape(-1, groups).T)
-        possible = arrays.counts("possible items", groups) if read_at("a flag", Whole(most=1), has_possible) else None
-        arrays.finish()
-        labels = tuple(keys.tolist()) if isinstance(keys, np.ndarray) else tuple(map(_checked_label, keys))
-        tally = GroupTally(labels, sizes, lists, by_group, possible)
-        _check_group_tally(tally, value, items)
-        return tally
+    parts = Unpacked(data)
+    (lists,) = parts.counts("the number of lists", 1).tolist()
+    keys = read_keys(parts)
+    groups, sizes = len(keys), parts.counts("sizes of groups", len(keys))
+    counts = parts.counts("counts of groups")
+    if not groups or len(counts) % groups:
+        raise invalid("counts of groups", f"ranks of {groups} groups", len(counts))
+    by_group = np.ascontiguousarray(counts.reshape(-1, groups).T)
+    possible = parts.counts("possible items", groups) if value.info.reads_history else None
+    parts.finish()
+    labels = tuple(keys.tolist()) if isinstance(keys, np.ndarray) else tuple(map(_checked_label, keys))
+    tally = GroupTally(labels, sizes, lists, by_group, possible)
+    _check_group_tally(tally, value, items)
+    return tally
 
 
 def _checked_label(key: str | bytes) -> str:
@@ -474,8 +464,6 @@ def _check_group_tally(tally: GroupTally, value: Value, items: int) -> None:
         raise invalid("tally", f"at most {value.cutoff} ranks", ranks)
     if (tally.counts.sum(axis=0) > tally.lists).any():
         raise invalid("tally", f"at most {tally.lists} items at a rank", int(tally.counts.sum(axis=0).max()))
-    if (tally.possible is not None) != value.info.reads_history:
-        raise invalid("tally", f"a tally of {value.metric}", "one of another metric")
     in_lists = tally.counts.sum(axis=1).tolist()
     possible = in_lists if tally.possible is None else tally.possible.tolist()
     for size, count, most in zip(tally.sizes.tolist(), in_lists, possible, strict=True):

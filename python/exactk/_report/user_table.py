@@ -138,8 +138,9 @@ def users_from_plain(data: object, count: int) -> NDArray[Any] | None:
         raise invalid("users", "distinct users", "one twice")
     if isinstance(kind, str):
         return _column_from_plain(kind, keys)
-    labels, kinds = zip(*(elements(part, "users[0]", 2) for part in elements(kind, "users[0]")), strict=True)
-    if not all(isinstance(label, str) and label for label in labels) or len(set(labels)) < len(labels):
+    parts = elements(kind, "users[0]")
+    labels, kinds = ([elements(part, "users[0]", 2)[index] for part in parts] for index in range(2))
+    if not labels or not all(isinstance(label, str) and label for label in labels) or len(set(labels)) < len(labels):
         raise invalid("users", "distinct column names", labels)
     rows = [elements(key, f"users[1][{index}]", len(labels)) for index, key in enumerate(keys)]
     columns = [_column_from_plain(part, [row[i] for row in rows]) for i, part in enumerate(kinds)]
@@ -166,7 +167,10 @@ def _key_from_plain(key: object) -> str | bytes:
         return key
     if not isinstance(key, Mapping) or set(key) != {"bytes"} or not isinstance(key["bytes"], str):
         raise invalid("users", "a user that is a string or bytes", key)
-    return bytes.fromhex(key["bytes"])
+    try:
+        return bytes.fromhex(key["bytes"])
+    except ValueError as error:
+        raise invalid("users", f"bytes as hexadecimal digits ({error})", key["bytes"]) from error
 
 
 class UserTable(Record, eq=False):

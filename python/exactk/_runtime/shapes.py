@@ -33,8 +33,8 @@ class ShapeError(ValueError):
 
     def __str__(self) -> str:
         try:
-            text = repr(self._found)
-        except ValueError:  # an integer of too many digits
+            text = " ".join(repr(self._found).split())
+        except (ValueError, RecursionError):  # an integer of too many digits, lists in lists in lists
             text = type(self._found).__name__
         return f"{self._at}: expected {self._expected}, found {_in_brief(text, 100)}".removeprefix(": ")
 
@@ -116,7 +116,7 @@ class Text(NamedTuple):
 
     def read(self, data: Any) -> str:  # noqa: ANN401
         if not isinstance(data, str) or len(data) > self.most:
-            raise ShapeError("a string", data)
+            raise ShapeError(f"a string{f' of at most {self.most} characters' * (self.most < MOST)}", data)
         return data
 
     def write(self, value: str) -> str:
@@ -129,9 +129,10 @@ class OneOf(NamedTuple):
     values: Collection[object]
 
     def read(self, data: Any) -> Any:  # noqa: ANN401
-        if not any(type(data) is type(one) and data == one for one in self.values):
-            raise ShapeError(f"one of {', '.join(map(repr, self.values))}", data)
-        return data
+        for one in self.values:
+            if isinstance(data, type(one)) and data == one:
+                return one
+        raise ShapeError(f"one of {', '.join(map(repr, self.values))}", data)
 
     def write(self, value: Any) -> Any:  # noqa: ANN401
         return value
@@ -204,10 +205,11 @@ class Fields(NamedTuple):
     def read(self, data: Any) -> Any:  # noqa: ANN401
         if not isinstance(data, Mapping):
             raise ShapeError("a mapping", data)
-        required = [name for name in self.shapes if name not in self.optional]
-        if not set(required) <= data.keys() or not (self.has_others or data.keys() <= self.shapes.keys()):
-            raise ShapeError(f"a mapping with {', '.join(required)}", list(data))
+        if missing := [name for name in self.shapes if name not in data and name not in self.optional]:
+            raise ShapeError(f"a mapping with {', '.join(missing)}", list(data))
         others = {name: one for name, one in data.items() if name not in self.shapes}
+        if others and not self.has_others:
+            raise ShapeError(f"a mapping of only {', '.join(self.shapes)}", list(others))
         fields = {name: read_at(name, shape, data[name]) for name, shape in self.shapes.items() if name in data}
         return self.make(**{**others, **fields})
 
@@ -292,10 +294,21 @@ def invalid(at: str, expected: str, found: object) -> ShapeError:
 
 def read_at(at: str, shape: Shape, data: object) -> Any:  # noqa: ANN401 - any value
     """Return the value of data with this name, or so within others."""
-    try:
+    with within(at):
         return shape.read(data)
+
+
+@contextmanager
+def within(at: str) -> Iterator[None]:
+    """Have errors in reading say that the data have this name, or are so within others."""
+    try:
+        yield
     except ShapeError as error:
         raise error.within(at) from None
+    except ExactkError as error:  # of what is also read by itself
+        if isinstance(error.__cause__, ShapeError):
+            raise error.__cause__.within(at) from None
+        raise
 
 
 @contextmanager
