@@ -290,7 +290,7 @@ def test_data_that_are_nested_too_deeply(name: str) -> None:
             read(deep)  # type: ignore[arg-type]
 
 
-def test_places_have_the_names_of_systems() -> None:
+def test_messages_have_the_names_of_systems() -> None:
     lists = {"one": [[1], [2]], "other": [[2], [2]]}
     comparison = exactk.compare([[1], [2]], lists, "P@1", groups=["x", "y"], per_user=True)
     for read, of_reports, plain in (
@@ -298,12 +298,12 @@ def test_places_have_the_names_of_systems() -> None:
         (exactk.results.ComparisonState.from_dict, "systems.other", comparison.state.to_dict()),
     ):
         first, *path = of_reports.split(".")
-        for place, value, message in (
+        for path_of_value, value, message in (
             ((*path, "totals", 0, 0), "x", rf"{of_reports}\.totals\[0\]\.users: expected an integer"),
             ((*path, "shards"), {"names": [], "run": None}, rf"{of_reports}\.shards\.names: expected distinct names"),
             ((*path, "counts"), [], rf"{of_reports}\.counts: expected a mapping"),
         ):
-            changed = {**plain, first: _changed(plain[first], place, value)}
+            changed = {**plain, first: _changed(plain[first], path_of_value, value)}
             with pytest.raises(exactk.InputError, match=rf"found invalid data: {message}"):
                 read(changed)
         with pytest.raises(exactk.InputError, match="found invalid data: options: expected a mapping, found 3"):

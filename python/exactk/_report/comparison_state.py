@@ -159,7 +159,7 @@ def _are_equal(one: PairedSums, other: PairedSums) -> bool:
 def _check_paired_sums(rows: Sequence[PairedSums], values: Sequence[Value], users: int, at: str) -> None:
     """Raise ValueError unless so many users can have these sums."""
     for index, (sums, value) in enumerate(zip(elements(rows, at, len(values)), values, strict=True)):
-        place, both, moments = f"{at}[{index}]", sums.users, sums.moments
+        row_at, both, moments = f"{at}[{index}]", sums.users, sums.moments
         columns = _COLUMNS.get(value.rules["average"], 3)
         for name, count, most in (
             ("users", both, users),
@@ -168,12 +168,12 @@ def _check_paired_sums(rows: Sequence[PairedSums], values: Sequence[Value], user
             ("users who are greater", sums.greater, both),
             ("users who are less", sums.less, both - sums.greater),
         ):
-            read_at(f"{place}.{name}", Whole(most=most), count)
-        read_at(f"{place}.units", Whole(min(both, 1), both), moments.units)
-        elements(moments.sums, f"{place}.sums of columns", columns)
-        elements(moments.products, f"{place}.sums of products", columns * (columns + 1) // 2)
+            read_at(f"{row_at}.{name}", Whole(most=most), count)
+        read_at(f"{row_at}.units", Whole(min(both, 1), both), moments.units)
+        elements(moments.sums, f"{row_at}.sums of columns", columns)
+        elements(moments.products, f"{row_at}.sums of products", columns * (columns + 1) // 2)
         if not moments.are_possible():
-            raise invalid(place, f"moments of {value.name} that some numbers have", "others")
+            raise invalid(row_at, f"moments of {value.name} that some numbers have", "others")
 
 
 _EXPECTED = "the output of ComparisonState.to_dict"
