@@ -328,6 +328,8 @@ def leaves_of_users(document: dict[str, Any]) -> Iterator[tuple[Any, int | str]]
     of_users = [*document["per_user"].values()]
     if document["kept"]:
         of_users += [row for rows in document["kept"]["rows"].values() for row in rows]
+        evaluated = {at for row in of_users for at, number in enumerate(row) if number is not None}
+        yield from ((document["kept"]["weights"], at) for at in evaluated if document["kept"]["weights"])
     yield from ((row, position) for row in of_users for position, number in enumerate(row) if number is not None)
     for name in ("values", "standard_deviation"):
         yield from ((document[name], metric) for metric, number in document[name].items() if number is not None)
@@ -344,16 +346,14 @@ def test_f96_numbers_that_contradict_the_sums_are_refused(name: str) -> None:
     """Each number of a user, each value and each count, changed by itself or taken away."""
     document = REPORTS[name].to_dict()
     assert exactk.Report.from_dict(document) == REPORTS[name]
-    of_geometric = [row for metric, row in document["per_user"].items() if "geometric" in metric]
     weightless = set() if not document["kept"] else {
         position for position, weight in enumerate(document["kept"]["weights"] or ()) if not weight
     }  # fmt: skip
-    of_f = [row for metric, row in document["per_user"].items() if "of_means" in metric]
     for container, position in leaves_of_users(document):
         before = container[position]
         for changed in (0.375 if before != 0.375 else 0.625, None):
-            if changed is not None and (any(container is row for row in of_geometric + of_f) or position in weightless):
-                continue  # whose sum is of logarithms, of parts, or without this user
+            if changed is not None and position in weightless:
+                continue  # whose sums are without this user
             container[position] = changed
             with pytest.raises(
                 exactk.InputError, match=r"report: expected the output of Report\.to_dict, found invalid data: "
@@ -368,6 +368,10 @@ def test_f96_contradictions_of_keys_groups_and_conventions() -> None:
     document = exactk.evaluate(TRUTH, LISTS, ["P@2", "mrr"], per_user=True, groups=groups).to_dict()
     changes: list[tuple[list[str], Any]] = [
         (["users"], ["<U3", ["ann", "bob", "di", "di", "eve"]]),
+        (["users"], ["|O", [{"bytes": text} for text in ("ab", "AB", "01", "02", "03")]]),
+        (["users"], ["|O", [{"bytes": text} for text in ("ab", "x", "01", "02", "03")]]),
+        (["users"], [[], [[]] * 5]),
+        (["users"], [[["a", "<i8"], ["b"]], [[1, 2]] * 5]),
         (["kept", "groups"], [1, 0, 0, 0, -1]),
         (["convention", "users"], "both"),
     ]
@@ -379,3 +383,67 @@ def test_f96_contradictions_of_keys_groups_and_conventions() -> None:
         part[path[-1]] = changed
         with pytest.raises(exactk.InputError, match="report: "):
             exactk.Report.from_dict(hostile)
+
+
+def _comparison(**options: Any) -> exactk.Comparison:
+    lists: Any = {"one": [[1], [2], [2]], "other": [[1], [1], [1]]}
+    return exactk.compare([[1], [2], [3, 1]], lists, ["P@1", "dcg@2"], **options)
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({("systems", "one", "totals", 0, 0): 4}, "the sums of precision@1 of 'one' in its pairs too"),
+        ({("systems", "one", "truth_digest"): "0x" + "1" * 32}, "systems evaluated on the same truth"),
+        ({("options", "margin"): {"mrrr": 0.1}}, "margin: expected the name of a metric, found 'mrrr'"),
+        (
+            {("systems", "one", "totals", 1, 4): "0x0"},
+            r"systems\.one\.totals\[1\]: expected squares of dcg@2 that match",
+        ),
+    ],
+)
+def test_states_of_systems_that_contradict_each_other(changes: dict[Any, Any], message: str) -> None:
+    plain = _comparison().state.to_dict()
+    for path, value in changes.items():
+        plain = _changed(plain, path, value)
+    if ("systems", "one", "totals", 0, 0) in changes:  # of more users there are
+        plain = _changed(plain, ("systems", "one", "counts", "users"), 4)
+    with pytest.raises(exactk.InputError, match=message):
+        exactk.results.ComparisonState.from_dict(plain)
+
+
+def test_clusters_of_a_document_are_integers() -> None:
+    comparison = _comparison(clusters=[1, 1, 2], per_user=True)
+    document = comparison.to_dict()
+    assert exactk.Comparison.from_dict(document) == comparison
+    for clusters in (np.array([["x"]]), np.array([1, 2, 3], np.uint64), [1, 2], [1, 2, -1], [1.0, 2.0, 3.0], "abc", 3):
+        with pytest.raises(exactk.InputError, match=r"found invalid data: clusters(\[\d\])?: expected"):
+            exactk.Comparison.from_dict({**document, "clusters": clusters})
+
+
+@pytest.mark.parametrize(
+    ("counts", "message"),
+    [
+        ({"tie_spread.precision@1": 5}, "no tie_spread without tie_dependent users, found 5"),
+        ({"users": 0, "longest_list": 4}, "counts|totals"),
+        ({"missing_lists": 2, "missing_truth": 1}, "at most 2 missing_lists and missing_truth together"),
+    ],
+)
+def test_counts_that_contradict_each_other(counts: dict[str, int], message: str) -> None:
+    state = exactk.evaluate([[1], [2]], SCORES, "P@1").state.to_dict()
+    assert state["counts"]["tie_dependent.precision@1"] == 1
+    zero = {"tie_dependent.precision@1": 0} if "tie_spread.precision@1" in counts else {}
+    with pytest.raises(exactk.InputError, match=message):
+        exactk.State.from_dict({**state, "counts": {**state["counts"], **zero, **counts}})
+
+
+def test_ranges_without_an_end_are_json() -> None:
+    for bounds in ((0, math.inf), (-math.inf, 0.5)):
+        metric = exactk.custom("cost", lambda judged: judged.hits[:, 0] * 0.5, k=2, range=bounds, version="1")
+        report = exactk.evaluate([[1]], [[1]], [metric])
+        text = report.to_json()
+        assert "Infinity" not in text
+        assert exactk.Report.from_json(text) == report
+        assert exactk.State.from_bytes(report.state.to_bytes()) == report.state
+        ((info,), (low, high)) = report.state.custom_metrics, bounds
+        assert info.range == (low, high)

@@ -59,7 +59,7 @@ def test_too_large_integers_are_refused() -> None:
         with pytest.raises(exactk.CapacityError, match="expected sums of at most 2176 bits, found larger ones"):
             digits_of([integer])
     assert integers_of(digits_of([LARGEST - 1, -LARGEST])) == [LARGEST - 1, -LARGEST]
-    with pytest.raises(ValueError, match="expected sums of at most 2176 bits, found 'more'"):
+    with pytest.raises(ValueError, match=r"expected sums of at most 2176 bits$"):
         integers_of(2 * digits_of([LARGEST - 1]))
 
 

@@ -62,5 +62,5 @@ def read_state(path: Path) -> exactk.State:
         if not data.startswith(STATE_PREFIX):
             found = f"a file that begins with {data[:16]!r}" if data else "an empty file"
             raise file.fault("a state file", found, "exactk evaluate --state FILE writes one") from None
-        hint = "evaluate these users again, or copy the file again"
-        raise error.amended(source=str(path), hint=(hint,)) from None
+        hint = error.fault.hint or ("evaluate these users again, or copy the file again",)
+        raise error.amended(source=str(path), hint=hint) from None

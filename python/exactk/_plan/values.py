@@ -162,6 +162,10 @@ def range_text(info: _core.MetricInfo) -> str:
     return f"{low:g} to {'k' if range_of_metric(info, cutoff=1) != range_of_metric(info, cutoff=2) else largest}"
 
 
+LEAST_OF_GEOMETRIC = 1e-5
+"""What a value of 0 counts as in a geometric mean."""
+
+
 def is_in_unit_range(value: Value) -> bool:
     """Return whether each user's value is in [0, 1] for any list."""
     low, high = range_of(value)

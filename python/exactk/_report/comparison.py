@@ -44,7 +44,7 @@ from exactk._runtime import optional
 from exactk._runtime.errors import InputError, StateMismatchError, input_error, type_error
 from exactk._runtime.faults import Option
 from exactk._runtime.names import did_you_mean
-from exactk._runtime.shapes import Anything, Fields, Named, Through, plain_data, within
+from exactk._runtime.shapes import Anything, Fields, Many, Maybe, Named, Through, Whole, plain_data, within
 from exactk._runtime.table import Table
 from exactk._runtime.table_exports import writes
 
@@ -72,7 +72,7 @@ _SHAPE = Fields(
         "reports": Named(Through(Report.from_dict, Report.to_dict)),
         "options": Anything(),
         "paired": Anything(),
-        "clusters": Anything(),
+        "clusters": Maybe(Many(Whole(most=2**64 - 1))),
     },
 )
 _KEEPING_USERS = (Option("per_user", True), " keeps them")  # noqa: FBT003 - the value of the option
@@ -680,7 +680,7 @@ class Comparison(Exports, Mapping[str, Mapping[str, float]]):
         reports: dict[str, Report],
         options: dict[str, Any],
         paired: dict[str, Any] | None,
-        clusters: NDArray[np.uint64] | list[int] | None = None,
+        clusters: NDArray[np.uint64] | tuple[int, ...] | None = None,
     ) -> Comparison:
         states = {system: report.state for system, report in reports.items()}
         with within("options"):

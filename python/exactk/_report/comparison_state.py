@@ -13,7 +13,7 @@ from exactk._plan.values import as_plan
 from exactk._report.comparison_options import ComparisonOptions
 from exactk._report.metric_mapping import ReadOnlyMapping
 from exactk._report.paired_sums import PairedState, PairedSums
-from exactk._report.state import State, check_same_plan, plan_of_state
+from exactk._report.state import State, check_same_plan, check_same_truth, plan_of_state
 from exactk._report.state_shape import GroupLabel
 from exactk._runtime.errors import StateMismatchError
 from exactk._runtime.shapes import (
@@ -26,11 +26,11 @@ from exactk._runtime.shapes import (
     Named,
     Pairs,
     Row,
+    ShapeError,
     Text,
     Through,
     Whole,
     elements,
-    invalid,
     plain_data,
     read_at,
 )
@@ -88,11 +88,13 @@ def paired_from_plain(data: object, systems: Mapping[str, State], options: Compa
     first = next(iter(systems.values()))
     for state in systems.values():
         check_same_plan(first, state, "comparison")
+    check_same_truth(systems, "systems")
+    options.checked_margins(first.convention, plan_of_state(first))
     if data is None:
         return None
     plain = read_at("paired", _PAIRED, data)
     if plain["weighted"] is not first.weighted:
-        raise invalid("paired.weighted", f"{first.weighted}, as in the systems", plain["weighted"])
+        raise ShapeError("paired.weighted", f"{first.weighted}, as in the systems", plain["weighted"])
     values, expected = plan_of_state(first), options.pairs(list(systems))
     totals: dict[Pair, tuple[PairedSums, ...]] = {}
     groups: dict[Pair, dict[Label, tuple[PairedSums, ...]]] = {}
@@ -101,13 +103,13 @@ def paired_from_plain(data: object, systems: Mapping[str, State], options: Compa
     ):
         at = f"paired.pairs[{index}]"
         if (row["system"], row["baseline"]) != pair:
-            raise invalid(at, f"the pair {pair}", (row["system"], row["baseline"]))
+            raise ShapeError(at, f"the pair {pair}", (row["system"], row["baseline"]))
         users = min(systems[run].counts.users for system in pair for run in options.runs_of(system))
         _check_paired_sums(row["totals"], values, users, f"{at}.totals")
         if (row["groups"] or {}).keys() != (first.groups or {}).keys() or (row["groups"] is None) != (
             first.groups is None
         ):
-            raise invalid(f"{at}.groups", "the groups of the systems", row["groups"] and list(row["groups"]))
+            raise ShapeError(f"{at}.groups", "the groups of the systems", row["groups"] and list(row["groups"]))
         for label, sums in (row["groups"] or {}).items():
             _check_paired_sums(sums, values, first.counts.users, f"{at}.groups[{label!r}]")
         totals[pair], groups[pair] = row["totals"], row["groups"] or {}
@@ -132,11 +134,13 @@ def _check_pair(paired: PairedState, pair: Pair, values: Sequence[Value], system
             of_parts = [systems[system].totals[part] for part in parts[index]]
             expected = _numbers_of_state(value, of_parts)
             found = [sums.moments.sum(side * len(expected) + column) for column in range(len(expected))]
-            if found != expected and not any(part.undefined for part in of_parts):
-                raise invalid("paired", f"the sums of {value.name} of {system!r} in its pairs too", "others")
+            if any(part.undefined for part in of_parts):
+                continue
+            if found != expected or any(part.users != sums.users for part in of_parts):
+                raise ShapeError("paired", f"the sums of {value.name} of {system!r} in its pairs too")
         groups = [by_value[index] for by_value in (paired.groups or {}).get(pair, {}).values()]
         if groups and not _are_equal(reduce(PairedSums.plus, groups), sums):
-            raise invalid("paired", f"sums of {value.name} by group that add up to those of all users", "others")
+            raise ShapeError("paired", f"sums of {value.name} by group that add up to those of all users")
 
 
 def _numbers_of_state(value: Value, parts: Sequence[Sums]) -> list[Fraction]:
@@ -173,7 +177,7 @@ def _check_paired_sums(rows: Sequence[PairedSums], values: Sequence[Value], user
         elements(moments.sums, f"{row_at}.sums of columns", columns)
         elements(moments.products, f"{row_at}.sums of products", columns * (columns + 1) // 2)
         if not moments.are_possible():
-            raise invalid(row_at, f"moments of {value.name} that some numbers have", "others")
+            raise ShapeError(row_at, f"moments of {value.name} that some numbers have")
 
 
 _EXPECTED = "the output of ComparisonState.to_dict"

@@ -244,17 +244,17 @@ def _plain_name(name: CountName) -> str:
 
 def _select(counts: Mapping[str, int], names: Sequence[CountName]) -> list[int]:
     """Return the counts of these names; all or none must be present."""
-    from exactk._runtime.shapes import invalid
+    from exactk._runtime.shapes import ShapeError
 
     present = [name for name in map(_plain_name, names) if name in counts]
     if present and len(present) < len(names):
-        raise invalid("counts", f"all of {', '.join(map(_plain_name, names))}", present)
+        raise ShapeError("counts", f"all of {', '.join(map(_plain_name, names))}", present)
     return [counts[name] for name in present]
 
 
 def _check_users(counts: Counts, metrics: Sequence[str]) -> None:
     """Raise ValueError if counts exceed the number of users, or candidates are inconsistent."""
-    from exactk._runtime.shapes import Whole, invalid, read_at
+    from exactk._runtime.shapes import ShapeError, Whole, read_at
 
     of_users: dict[CountName, int] = {(name, ""): getattr(counts, name) for name in _OF_USERS}
     if counts.candidates is not None:
@@ -265,9 +265,14 @@ def _check_users(counts: Counts, metrics: Sequence[str]) -> None:
     for name, count in of_users.items():
         read_at(f"counts.{_plain_name(name)}", Whole(most=counts.users), count)
     if counts.missing_lists + counts.missing_truth > counts.users:
-        raise invalid("counts", f"at most {counts.users} missing_lists and missing_truth together", "more")
+        raise ShapeError("counts", f"at most {counts.users} missing_lists and missing_truth together")
+    for ties in counts.ties or ():
+        if ties.spread and not ties.dependent:
+            raise ShapeError("counts", "no tie_spread without tie_dependent users", ties.spread)
+    if not counts.users and any(counts.scalars().values()):
+        raise ShapeError("counts", "no counts without users", counts.scalars())
     if counts.candidates is not None:
         users, total, fewest, most = counts.candidates
         if not fewest * users <= total <= most * users or fewest > most or (not users and most):
             expected = "consistent candidates.min, candidates.total and candidates.max"
-            raise invalid("counts", expected, (users, total, fewest, most))
+            raise ShapeError("counts", expected, (users, total, fewest, most))

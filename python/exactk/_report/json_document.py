@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
 
 from exactk._runtime.errors import InputError, type_error
-from exactk._runtime.shapes import Anything, Fields, Many, Maybe, Text, invalid, plain_data, read_json
+from exactk._runtime.shapes import Anything, Fields, Many, Maybe, ShapeError, Text, plain_data, read_json
 from exactk._runtime.versions import version_of
 
 _FORMAT = "exactk-report"
@@ -66,10 +66,10 @@ def read_document(source: Source, argument: str, expected: str) -> Document:
     with plain_data(argument, expected):
         plain = _SHAPE.read(document)
         if (plain["format"], plain["version"]) != (_FORMAT, _VERSION):
-            raise invalid("", f"{_FORMAT} of version {_VERSION}", (plain["format"], plain["version"]))
+            raise ShapeError("", f"{_FORMAT} of version {_VERSION}", (plain["format"], plain["version"]))
         reports = {report["system"]: report for report in plain["reports"]}
         if len(reports) < len(plain["reports"]) or (None in reports and len(reports) > 1):
-            raise invalid("reports", "the name of each system, once", [*reports])
+            raise ShapeError("reports", "the name of each system, once", [*reports])
         by_system = {
             system: {name: part for name, part in report.items() if name != "system"}
             for system, report in reports.items()

@@ -11,7 +11,7 @@ from exactk._inputs.keys.key_lists import encode_row_keys
 from exactk._report.user_table import equal_arrays, kinds_of_keys
 from exactk._runtime.errors import input_error, type_error
 from exactk._runtime.faults import plural
-from exactk._runtime.shapes import Many, Whole, invalid, read_at
+from exactk._runtime.shapes import ShapeError, elements
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -77,20 +77,19 @@ _PORTION = 1 << 16  # of users, whose keys need memory while they are hashed
 
 
 def clusters_from_plain(
-    hashes: NDArray[np.uint64] | list[int], paired: PairedState | None, users: int
+    hashes: NDArray[np.uint64] | tuple[int, ...], paired: PairedState | None, users: int
 ) -> NDArray[np.uint64]:
     """Return the hash of each user's cluster; raise ValueError if the pairs have no clusters, or others."""
     if paired is None or not paired.clustered:
-        raise invalid("clusters", "none", hashes)
+        raise ShapeError("clusters", "none", hashes)
     if isinstance(hashes, np.ndarray):
         return hashes
-    checked = read_at("clusters", Many(Whole(most=2**64 - 1), users), hashes)
-    clusters = len(set(checked))
+    clusters = len(set(elements(hashes, "clusters", users)))
     for sums in chain.from_iterable(paired.totals.values()):
         units = sums.moments.units
         if units > clusters or (sums.users == users and units != clusters):
-            raise invalid("clusters", f"{units} clusters, as in the sums over pairs", clusters)
-    return np.array(checked, np.uint64)
+            raise ShapeError("clusters", f"{units} clusters, as in the sums over pairs", clusters)
+    return np.array(hashes, np.uint64)
 
 
 def merged_clusters(

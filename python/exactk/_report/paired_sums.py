@@ -9,7 +9,7 @@ from itertools import chain, starmap
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from exactk._inference.estimates import Estimate, estimate, f_of_means, mean_of, size_under_exchange
-from exactk._plan.values import range_of
+from exactk._plan.values import LEAST_OF_GEOMETRIC, range_of
 from exactk._runtime.errors import StateMismatchError
 
 if TYPE_CHECKING:
@@ -121,14 +121,11 @@ def estimate_of(value: Value, sums: PairedSums, *, weighted: bool) -> Estimate |
     return replace(found, range=_range_of(value, is_logarithmic=is_logarithmic), differing=differing)
 
 
-_LEAST_OF_GEOMETRIC = 1e-5  # what a value of 0 counts as
-
-
 def _range_of(value: Value, *, is_logarithmic: bool) -> tuple[float, float]:
     """Return the range of what is averaged."""
     low, high = range_of(value)
     if is_logarithmic:
-        low, high = (math.log(max(_LEAST_OF_GEOMETRIC, end)) for end in (low, high))
+        low, high = (math.log(max(LEAST_OF_GEOMETRIC, end)) for end in (low, high))
     return (low, high) if low < high else (-math.inf, math.inf)
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from exactk._inputs.users_of_shard import Shard
 from exactk._runtime.errors import StateMismatchError
 from exactk._runtime.faults import listed
-from exactk._runtime.shapes import Fields, Many, Maybe, Row, Text, Whole, invalid
+from exactk._runtime.shapes import Fields, Many, Maybe, Row, ShapeError, Text, Whole
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -78,7 +78,7 @@ class Shards(NamedTuple):
         distinct = set(names)
         expected = sorted(distinct) if run is None else [name for name in _names(run.shards) if name in distinct]
         if not names or list(names) != expected or (run is not None and len(names) == run.shards > 1):
-            raise invalid("names", "distinct names of some shards, in order", names)
+            raise ShapeError("names", "distinct names of some shards, in order", names)
         return cls(names, run)
 
 

@@ -164,7 +164,7 @@ class State(Record):
         from exactk._report.state_shape import HEAD, VERSION
 
         head = {**HEAD.write(self), "counts": self.counts.to_plain(self.metrics)}
-        text = json.dumps(head, separators=(",", ":")).encode()
+        text = json.dumps(head, separators=(",", ":"), allow_nan=False).encode()
         body = b"".join(map(_with_size, [text, *self._tallies_as_bytes()]))
         return STATE_PREFIX + VERSION.to_bytes(4, "little") + zlib.crc32(body).to_bytes(4, "little") + body
 
@@ -223,12 +223,12 @@ class State(Record):
             If the sums or counts are impossible under the named metrics and convention.
         """
         from exactk._report.state_shape import STATE, VERSION
-        from exactk._runtime.shapes import invalid, plain_data
+        from exactk._runtime.shapes import ShapeError, plain_data
 
         with plain_data("state", _EXPECTED):
             version = data.get("version") if isinstance(data, Mapping) else VERSION  # type: ignore[redundant-expr]
             if version != VERSION:
-                raise invalid("version", f"{VERSION} ({_OTHER_VERSION})", version)
+                raise ShapeError("version", f"{VERSION} ({_OTHER_VERSION})", version)
             fields: dict[str, Any] = STATE.read(data)
             del fields["version"]
             return cls._of_fields(fields, fields.pop("tallies"))

@@ -16,7 +16,7 @@ from exactk._report.state import State
 from exactk._report.state_shape import SUMS
 from exactk._report.tallies import item_tally, tally_to_bytes
 from exactk._runtime.errors import CapacityError, StateMismatchError
-from exactk._runtime.shapes import Binary, Digest, invalid, plain_data
+from exactk._runtime.shapes import Binary, Digest, ShapeError, plain_data
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -63,7 +63,7 @@ class TallyLayout:
         counts, *tables = np.split(vector, np.cumsum(self._sizes[:-1]))
         counts = counts.reshape(len(self._keys), len(self._cutoffs))
         if vector.min(initial=0) < 0 or (np.diff(counts, axis=1) < 0).any():
-            raise invalid("", "counts of items that grow with the cutoff", "others")
+            raise ShapeError("", "counts of items that grow with the cutoff")
         lengths = [np.column_stack([np.flatnonzero(table), table[table > 0]]) for table in tables]
         return item_tally(self._cutoffs, self._keys, counts, lengths)
 
@@ -118,7 +118,7 @@ def integers_of(digits: NDArray[np.int64]) -> list[int]:
         rows[:, column + 1] += carries
     last = rows[:, -1]
     if (last != last.astype(np.int32)).any():
-        raise invalid("", f"sums of at most {8 * _BYTES} bits", "more")
+        raise ShapeError("", f"sums of at most {8 * _BYTES} bits")
     data = rows.astype(np.uint32).astype(np.dtype("<u4")).tobytes()
     return [
         int.from_bytes(data[begin : begin + _BYTES], "little", signed=True) for begin in range(0, len(data), _BYTES)
@@ -180,7 +180,7 @@ class StateLayout:
         with plain_data("state", "the sums of updates"):
             template = self._templates[int(weighted > 0)]
             if template is None:
-                raise invalid("", "no weights, which metrics of all lists together do not have", weighted)
+                raise ShapeError("", "no weights, which metrics of all lists together do not have", weighted)
             *integers, digest = integers_of(vectors.digits)
             plain = template.to_dict() | {
                 "counts": self._counts(vectors),

@@ -31,7 +31,6 @@ from exactk._runtime.shapes import (
     Through,
     Whole,
     elements,
-    invalid,
     within,
 )
 
@@ -49,7 +48,7 @@ _WIDE_SCALES = (1074, 1074, 80)  # for other values
 _WEIGHED_SCALES = (1074, 1074, 1074)
 _REFERENCE_SCALES = (4096, 4096, 4096)
 
-_MAX_WEIGHT = 2**256
+MAX_WEIGHT = 2**256
 _MAX_VALUE = 2**320  # gains are up to 2^256, and a list has fewer than 2^62 items
 _LEAST_LOGARITHM, _MOST_LOGARITHM = -12, 222  # of 1e-5, and of the largest value
 
@@ -60,12 +59,12 @@ def checked_metrics(
     """Return the plan of distinct values, from their canonical names and spellings."""
     by_name = {one.name: one for one in customs}
     if len(by_name) < len(customs):
-        raise invalid("custom_metrics", "custom metrics of distinct names", [one.name for one in customs])
+        raise ShapeError("custom_metrics", "custom metrics of distinct names", [one.name for one in customs])
     if tuple(value.name for value in plan(names, convention, compares_lists=None, customs=by_name)) != names:
-        raise invalid("metrics", "distinct canonical metric names", names)
+        raise ShapeError("metrics", "distinct canonical metric names", names)
     values = plan(spellings, convention, compares_lists=None, customs=by_name)
     if (tuple(value.name for value in values), tuple(value.spelling for value in values)) != (names, spellings):
-        raise invalid("spellings", f"spellings of {', '.join(names)}", spellings)
+        raise ShapeError("spellings", f"spellings of {', '.join(names)}", spellings)
     return values
 
 
@@ -80,12 +79,12 @@ def check_sums(rows: Sequence[Sums], values: Sequence[Value], users: int, at: st
     is_of_reference = all(one.scales == _REFERENCE_SCALES for one in rows)
     for index, (part, one) in enumerate(zip(parts, rows, strict=True)):
         if one.users > users:
-            raise invalid(f"{at}[{index}].users", f"an integer from 0 to {users}", one.users)
+            raise ShapeError(f"{at}[{index}].users", f"an integer from 0 to {users}", one.users)
         if one.undefined > one.users:
-            raise invalid(f"{at}[{index}].undefined", f"an integer from 0 to {one.users}", one.undefined)
+            raise ShapeError(f"{at}[{index}].undefined", f"an integer from 0 to {one.users}", one.undefined)
         expected = _scales_of_part(part, weighted=weighted)
         if not is_of_reference and one.scales != expected:
-            raise invalid(f"{at}[{index}]", f"scales {expected} of {part.name}", one.scales)
+            raise ShapeError(f"{at}[{index}]", f"scales {expected} of {part.name}", one.scales)
         try:  # groups are many: a context costs more than the check
             _check_ranges(part, one, weighted=weighted)
         except ShapeError as error:
@@ -96,7 +95,7 @@ def check_computed(given: object, computed: Any, what: str) -> None:  # noqa: AN
     """Raise ValueError if given data differ from those that were computed, in more than the last digits of numbers."""
     if isinstance(computed, dict) and isinstance(given, dict):
         if given.keys() != computed.keys():
-            raise invalid(what, f"a mapping with {', '.join(map(str, computed))}", list(given))
+            raise ShapeError(what, f"a mapping with {', '.join(map(str, computed))}", list(given))
         for name, one in computed.items():
             check_computed(given[name], one, f"{what}.{name}")
     elif isinstance(computed, list) and isinstance(given, list) and len(given) == len(computed):
@@ -105,7 +104,7 @@ def check_computed(given: object, computed: Any, what: str) -> None:  # noqa: AN
     elif given != computed and not (
         type(given) is type(computed) is float and math.isclose(given, computed, rel_tol=_TOLERANCE, abs_tol=_TOLERANCE)
     ):
-        raise invalid(what, f"{computed!r}, as its sums say", given)
+        raise ShapeError(what, f"{computed!r}, as its sums say", given)
 
 
 def _scales_of_part(part: Value, *, weighted: bool) -> tuple[int, int, int]:
@@ -123,12 +122,12 @@ def _check_ranges(part: Value, sums: Sums, *, weighted: bool) -> None:
     has_weights = weighted or average == "micro" or sums.scales == _REFERENCE_SCALES
     weight = sums.weight
     if not has_weights and weight:
-        raise invalid("", "no sum of weights without weights", weight)
-    most_weight = defined * (_MAX_WEIGHT if weighted else 1)
+        raise ShapeError("", "no sum of weights without weights", weight)
+    most_weight = defined * (MAX_WEIGHT if weighted else 1)
     if average != "micro" and has_weights:
         is_exact = not weighted and weight != most_weight << sums.weight_scale
         if is_exact or not 0 <= weight <= most_weight << sums.weight_scale:
-            raise invalid("", f"the weights of {defined} users of {part.name}", weight)
+            raise ShapeError("", f"the weights of {defined} users of {part.name}", weight)
     if average == "micro":
         _check_micro(part, sums)
         return
@@ -136,7 +135,7 @@ def _check_ranges(part: Value, sums: Sums, *, weighted: bool) -> None:
 
     def check(name: str, number: int, number_scale: int, least: int, most: int) -> None:
         if not mass * least << number_scale <= number << scale <= mass * most << number_scale:
-            raise invalid(
+            raise ShapeError(
                 "", f"the sum of {name} of {part.name} over {defined} users from {least} to {most} each", number
             )
 
@@ -149,15 +148,24 @@ def _check_ranges(part: Value, sums: Sums, *, weighted: bool) -> None:
             0 if is_in_unit_range(part) else _MOST_LOGARITHM,
         )
         check("squares", sums.squares, sums.squares_scale, 0, _MOST_LOGARITHM**2)
+        _check_squares(part, sums, mass, scale)
         return
     least, most = _whole_range(part)
     check("values", sums.total, sums.total_scale, least, most)
     check("squares", sums.squares, sums.squares_scale, 0, max(-least, most) ** 2)
     slack = 4 * sums.users if sums.scales == _WEIGHED_SCALES else 0  # products that underflow are rounded
     if is_in_unit_range(part) and sums.squares << sums.total_scale > (sums.total + slack) << sums.squares_scale:
-        raise invalid("", f"squares of {part.name} no larger than its values", sums.squares)
-    if sums.scales == _UNIT_SCALES and sums.total**2 > defined * sums.squares:
-        raise invalid("", f"squares of {part.name} that match its mean", sums.squares)
+        raise ShapeError("", f"squares of {part.name} no larger than its values", sums.squares)
+    _check_squares(part, sums, mass, scale)
+
+
+def _check_squares(part: Value, sums: Sums, mass: int, scale: int) -> None:
+    """Raise ValueError if the square of the mean is more than the mean of squares; those that are not exact are rounded."""
+    square, bound = sums.total**2 << sums.squares_scale + scale, mass * sums.squares << 2 * sums.total_scale
+    if sums.scales != _UNIT_SCALES:
+        square -= (square >> 20) + (mass**2 << max(2 * sums.total_scale + sums.squares_scale - scale - 600, 0))
+    if square > bound:
+        raise ShapeError("", f"squares of {part.name} that match its mean", sums.squares)
 
 
 def _whole_range(part: Value) -> tuple[int, int]:
@@ -167,16 +175,18 @@ def _whole_range(part: Value) -> tuple[int, int]:
 
 
 def _check_micro(part: Value, sums: Sums) -> None:
-    bound = sums.users * _MAX_WEIGHT * _MAX_VALUE
+    bound = sums.users * MAX_WEIGHT * _MAX_VALUE
     if sums.squares or sums.undefined:
-        raise invalid("", f"no squares and no undefined values of {part.name}, which is a ratio of sums", sums.squares)
+        raise ShapeError(
+            "", f"no squares and no undefined values of {part.name}, which is a ratio of sums", sums.squares
+        )
     least_value, most = _whole_range(part)
     least = -bound if least_value < 0 else 0
     for low, number, scale in ((least, sums.total, sums.total_scale), (0, sums.weight, sums.weight_scale)):
         if not low << scale <= number <= bound << scale:
-            raise invalid("", f"non-negative sums of {part.name} that {sums.users} users can have", number)
+            raise ShapeError("", f"non-negative sums of {part.name} that {sums.users} users can have", number)
     if sums.total << sums.weight_scale > sums.weight * most << sums.total_scale:
-        raise invalid("", f"{part.name} up to {most}", "more")
+        raise ShapeError("", f"{part.name} up to {most}")
 
 
 class GroupLabel(NamedTuple):
@@ -187,7 +197,7 @@ class GroupLabel(NamedTuple):
             return str(data)
         if type(data) is int and -(2**63) <= data < 2**64:
             return data
-        raise ShapeError("group labels to be strings or 64-bit integers", data)
+        raise ShapeError("", "group labels to be strings or 64-bit integers", data)
 
     def write(self, value: Label) -> Label:
         return value
@@ -202,10 +212,10 @@ def check_groups(
         check_sums(sums, values, MOST, f"groups[{label!r}]", weighted=weighted)
         for total, one in zip(totals, sums, strict=True):
             if one.scales != total.scales:
-                raise invalid(f"groups[{label!r}]", "the same scales in all groups", one.scales)
+                raise ShapeError(f"groups[{label!r}]", "the same scales in all groups", one.scales)
     nobody = [Sums.over_nobody(total.scales) for total in totals]
     if list(map(Sums.over_groups, zip(nobody, *groups.values(), strict=True))) != list(totals):
-        raise invalid("groups", "groups that add up to the totals", "other sums")
+        raise ShapeError("groups", "groups that add up to the totals")
 
 
 def check_group_order(order: Sequence[Label] | None, groups: Mapping[Label, object] | None) -> None:
@@ -214,12 +224,12 @@ def check_group_order(order: Sequence[Label] | None, groups: Mapping[Label, obje
         return
     _check_labels(order, "group_order")
     if groups is None or not groups.keys() <= set(order):
-        raise invalid("group_order", "an order of all groups", order)
+        raise ShapeError("group_order", "an order of all groups", order)
 
 
 def _check_labels(labels: Collection[Label], at: str) -> None:
     if len(set(labels)) < len(labels) or len(set(map(type, labels))) > 1:
-        raise invalid(at, "distinct group labels of one type", list(labels))
+        raise ShapeError(at, "distinct group labels of one type", list(labels))
 
 
 _MOST_ITEMS = 2**31 - 3
@@ -230,11 +240,13 @@ def _custom(name: str, range: tuple[float, float] | None, **fields: Any) -> Cust
 
 
 def _bounds(low: object, high: object) -> tuple[float, float]:
+    low, high = -math.inf if low is None else low, math.inf if high is None else high
     if type(low) is not float or type(high) is not float or math.isnan(low + high) or not low <= high:
-        raise invalid("", "the range of a custom metric to be two numbers in order", [low, high])
+        raise ShapeError("", "the range of a custom metric to be two numbers in order", [low, high])
     return low, high
 
 
+_BOUND = Through(lambda data: data, lambda bound: None if math.isinf(bound) else bound)
 _CATALOGUE: dict[str, Shape] = {
     "digest": Digest(),
     "size": Whole(1, _MOST_ITEMS),
@@ -243,7 +255,7 @@ _CATALOGUE: dict[str, Shape] = {
 _CUSTOM: dict[str, Shape] = {
     "name": Text(),
     "of": OneOf(("judged", "lists")),
-    "range": Maybe(Row(_bounds, (Anything(), Anything()))),
+    "range": Maybe(Row(_bounds, (_BOUND, _BOUND))),
     "direction": OneOf(("higher", "lower", "none")),
     "digest": Digest(),
 }
@@ -278,7 +290,7 @@ def checked_tallies(
     count = len(of_items) + len(of_groups)
     elements(tallies, "tallies", count)
     if count and catalogue is None:
-        raise invalid("catalogue", "the items that metrics of all lists together need", None)
+        raise ShapeError("catalogue", "the items that metrics of all lists together need", None)
     size = 0 if catalogue is None else catalogue.size
     item_tallies: list[ItemTally] = []
     group_tallies: list[GroupTally] = []
@@ -292,7 +304,7 @@ def checked_tallies(
                 tally = group_tally_from_bytes(data, of_groups[index - len(of_items)], size)
                 group_tallies.append(tally)
             if tally.lists > users:
-                raise invalid("", f"a tally of at most {users} lists", tally.lists)
+                raise ShapeError("", f"a tally of at most {users} lists", tally.lists)
     return tuple(item_tallies), tuple(group_tallies)
 
 
@@ -301,5 +313,5 @@ def _checked_item_tally(data: bytes, plan: TallyPlan, items: int) -> ItemTally:
         data, plan.cutoffs, has_short_lists=plan.has_short_lists, lists_are_sets=plan.lists_are_sets
     )
     if plan.rules["foreign_items"] != "count" and len(tally.keys) > items:
-        raise invalid("", f"a tally of at most {items} items", len(tally.keys))
+        raise ShapeError("", f"a tally of at most {items} items", len(tally.keys))
     return tally

@@ -7,7 +7,7 @@ from decimal import Context, Decimal
 from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
 
 from exactk._plan.conventions import base_of, confirms_undefined, override_name
-from exactk._plan.values import range_of, reads_item_values
+from exactk._plan.values import LEAST_OF_GEOMETRIC, range_of, reads_item_values
 from exactk._report.state import plan_of_state
 from exactk._runtime.errors import input_error, warn
 from exactk._runtime.faults import Option, plural
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 
 Ratio = tuple[int, int]
 
-_LEAST_FACTOR = 1e-5  # of a geometric mean
 _DIGITS = Context(prec=40)  # libm's exponential differs by an ulp between platforms
 
 
@@ -173,7 +172,7 @@ def interval_of_sums(value: Value, sums: Sequence[Sums], confidence: float, *, w
     )
     if average == "macro":
         return mean_interval(mean, square - mean**2, part.users, confidence, limits)
-    low, high = (max(_LEAST_FACTOR, limit) for limit in limits)
+    low, high = (max(LEAST_OF_GEOMETRIC, limit) for limit in limits)
     interval = mean_interval(mean, square - mean**2, part.users, confidence, (math.log(low), math.log(high)))
     number = _unrounded_value(value, sums, weighted=False)  # exponentials of libm may be on its other side by an ulp
     bounds = min(number, max(low, exp(interval.low))), max(number, min(high, exp(interval.high)))

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 
 from exactk._runtime.errors import StateMismatchError
-from exactk._runtime.shapes import MOST, Whole, invalid, read_at
+from exactk._runtime.shapes import MOST, ShapeError, Whole, read_at
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -56,21 +56,21 @@ class Unpacked:
     def __init__(self, data: bytes) -> None:
         size = int.from_bytes(data[:_SIZE], "little")
         if size > max(_CHECKED_SIZE, _MAX_RATIO * len(data)):
-            raise invalid("", "as many bytes as items of lists need", size)
+            raise ShapeError("", "as many bytes as items of lists need", size)
         stream = zlib.decompressobj()
         try:
             self._body = stream.decompress(data[_SIZE:], size + 1)
         except zlib.error as error:
-            raise invalid("", "compressed bytes", str(error)) from error
+            raise ShapeError("", "compressed bytes", str(error)) from error
         if len(self._body) != size or not stream.eof or stream.unused_data:
-            raise invalid("", f"compressed bytes that end after {size}", len(self._body))
+            raise ShapeError("", f"compressed bytes that end after {size}", len(self._body))
         self._position = 0
 
     def raw(self, what: str, size: int) -> bytes:
         """Return the next bytes."""
         part = self._body[self._position : self._position + size]
         if len(part) < size:
-            raise invalid(what, f"{size} bytes", len(part))
+            raise ShapeError(what, f"{size} bytes", len(part))
         self._position += size
         return part
 
@@ -78,7 +78,7 @@ class Unpacked:
         """Return the next array."""
         count = int.from_bytes(self.raw(what, _SIZE), "little")
         if size is not None and count != size:
-            raise invalid(what, f"{size} integers", count)
+            raise ShapeError(what, f"{size} integers", count)
         lowest = np.frombuffer(self.raw(what, count), np.uint8)
         array, rows = (lowest & 127).astype(np.uint64), np.flatnonzero(lowest >> _BITS)
         for shift in range(_BITS, 64 if len(rows) else 0, _BITS):
@@ -88,7 +88,7 @@ class Unpacked:
             array[rows] |= (bits & 127).astype(np.uint64) << np.uint64(shift)
             rows = rows[bits >> _BITS > 0]
         if len(rows):
-            raise invalid(what, "integers of 64 bits, without bytes that are 0", "others")
+            raise ShapeError(what, "integers of 64 bits, without bytes that are 0")
         return array
 
     def counts(self, what: str, size: int | None = None) -> Integers:
@@ -101,7 +101,7 @@ class Unpacked:
         """Return a table of ascending rows of counts above 0."""
         cells = self.take(what)
         if len(cells) % columns:
-            raise invalid(what, f"rows of {columns}", len(cells))
+            raise ShapeError(what, f"rows of {columns}", len(cells))
         check_sum(cells, what)
         cells = cells.reshape(columns, -1)
         table = np.column_stack([np.cumsum(cells[0]), *cells[1:]]).astype(np.int64).reshape(-1, columns)
@@ -110,19 +110,19 @@ class Unpacked:
             step = np.diff(column)
             ascends = (step > 0) | ((step == 0) & ascends)
         if not ascends.all() or (table[:, -1] <= 0).any():
-            raise invalid(what, "ascending rows of counts above 0", table[:3].tolist())
+            raise ShapeError(what, "ascending rows of counts above 0", table[:3].tolist())
         return table
 
     def finish(self) -> None:
         """Raise ValueError if there is more."""
         if self._position != len(self._body):
-            raise invalid("", "no bytes after the last array", len(self._body) - self._position)
+            raise ShapeError("", "no bytes after the last array", len(self._body) - self._position)
 
 
 def check_sum(cells: NDArray[Any], what: str) -> None:
     """Raise ValueError if sums of these integers may not fit."""
     if float(cells.sum(dtype=np.float64)) >= MOST:
-        raise invalid(what, "sums below 2^62", int(cells.max()))
+        raise ShapeError(what, "sums below 2^62", int(cells.max()))
 
 
 def parts_of_keys(keys: TallyKeys) -> list[NDArray[Any] | bytes]:
@@ -142,15 +142,15 @@ def read_keys(parts: Unpacked) -> TallyKeys:
     if kind == "int":
         integers = np.cumsum(parts.take("keys")).view(np.int64)
         if (integers[1:] <= integers[:-1]).any():
-            raise invalid("keys", "distinct ascending keys of items", integers[:3].tolist())
+            raise ShapeError("keys", "distinct ascending keys of items", integers[:3].tolist())
         return integers
     lengths = parts.counts("lengths of keys")
     joined = parts.raw("texts of keys", int(lengths.sum()))
     if len(lengths) > len(joined) + 1:
-        raise invalid("keys", "distinct ascending keys of items", "empty ones")
+        raise ShapeError("keys", "distinct ascending keys of items")
     texts = [joined[begin:end] for begin, end in pairwise([0, *np.cumsum(lengths).tolist()])]
     if not texts or any(one >= other for one, other in pairwise(texts)):
-        raise invalid("keys", "distinct ascending keys of items", texts[:3])
+        raise ShapeError("keys", "distinct ascending keys of items", texts[:3])
     return tuple(texts) if kind == "bytes" else tuple([one.decode("utf-8", "surrogatepass") for one in texts])
 
 
@@ -192,11 +192,11 @@ class ItemTally:
     @property
     def lists(self) -> int:
         """The number of lists, including empty ones."""
-        return sum(self.list_lengths[0][:, 1].tolist())
+        return int(self.list_lengths[0][:, 1].sum())
 
     def entries(self, column: int) -> int:
         """Return the number of items that all lists have down to a cutoff."""
-        return sum(length * lists for length, lists in self.list_lengths[column].tolist())
+        return int(self.list_lengths[column].prod(axis=1).sum())
 
     def plus(self, other: ItemTally) -> ItemTally:
         """Return the tally of both sets of lists, which must be counted at the same cutoffs."""
@@ -332,19 +332,20 @@ def tally_from_bytes(
 def _check_tally(tally: ItemTally, *, lists_are_sets: bool) -> None:
     """Raise ValueError if no lists have this tally."""
     if not (tally.counts[:, -1] > 0).all():
-        raise invalid("tally", "items that are in a list", "an item in none")
+        raise ShapeError("tally", "items that are in a list")
     for column, (cutoff, lengths) in enumerate(zip(tally.cutoffs, tally.list_lengths, strict=True)):
         check_sum(lengths, "lists by their lengths")
+        check_sum(lengths.astype(np.float64).prod(axis=1), "items by the lengths of their lists")
         total, counts = tally.entries(column), tally.counts[:, column]
         with_items = int(lengths[lengths[:, 0] > 0, 1].sum())
         if cutoff is not None and (lengths[:, 0] > cutoff).any():
-            raise invalid("tally", f"lists of at most {cutoff} items", int(lengths[-1, 0]))
-        if total >= MOST or total != int(counts.sum()):
-            raise invalid("tally", f"lists of {int(counts.sum())} items in all", total)
+            raise ShapeError("tally", f"lists of at most {cutoff} items", int(lengths[-1, 0]))
+        if total != int(counts.sum()):
+            raise ShapeError("tally", f"lists of {int(counts.sum())} items in all", total)
         if int(lengths[:, 1].sum()) != tally.lists:
-            raise invalid("tally", f"{tally.lists} lists at each cutoff", int(lengths[:, 1].sum()))
+            raise ShapeError("tally", f"{tally.lists} lists at each cutoff", int(lengths[:, 1].sum()))
         if lists_are_sets and counts.max(initial=0) > with_items:
-            raise invalid("tally", f"items in at most {with_items} lists", int(counts.max()))
+            raise ShapeError("tally", f"items in at most {with_items} lists", int(counts.max()))
         if tally.short_lists is not None:
             _check_short_lists(tally, column)
 
@@ -355,18 +356,20 @@ def _check_short_lists(tally: ItemTally, column: int) -> None:
     rows, cutoff = tally.short_lists[column], tally.cutoffs[column]
     lists: dict[int | None, int] = dict(tally.list_lengths[column].tolist())
     if (rows[:, 0] >= len(tally.keys)).any():
-        raise invalid("tally", f"positions of {len(tally.keys)} items", int(rows[:, 0].max()))
+        raise ShapeError("tally", f"positions of {len(tally.keys)} items", int(rows[:, 0].max()))
     entries = dict.fromkeys((length for length in lists if length and length != cutoff), 0)
     for _, length, number in rows.tolist():
         if length not in entries or number > lists[length]:
-            raise invalid("tally", f"an item in at most {lists.get(length, 0)} lists of {length} items", number)
+            raise ShapeError("tally", f"an item in at most {lists.get(length, 0)} lists of {length} items", number)
         entries[length] += number
     if any(number != length * lists[length] for length, number in entries.items()):
-        raise invalid("tally", "as many items as the lists of each length have", entries)
+        raise ShapeError("tally", "as many items as the lists of each length have", entries)
     rest = tally.counts[:, column].copy()
     np.subtract.at(rest, rows[:, 0], rows[:, 2])
     if (rest < 0).any() or rest.max(initial=0) > lists.get(cutoff, 0):
-        raise invalid("tally", "items in as many lists of the cutoff's length as there are", int(rest.max(initial=0)))
+        raise ShapeError(
+            "tally", "items in as many lists of the cutoff's length as there are", int(rest.max(initial=0))
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -437,7 +440,7 @@ def group_tally_from_bytes(data: bytes, value: Value, items: int) -> GroupTally:
     groups, sizes = len(keys), parts.counts("sizes of groups", len(keys))
     counts = parts.counts("counts of groups")
     if not groups or len(counts) % groups:
-        raise invalid("counts of groups", f"ranks of {groups} groups", len(counts))
+        raise ShapeError("counts of groups", f"ranks of {groups} groups", len(counts))
     by_group = np.ascontiguousarray(counts.reshape(-1, groups).T)
     possible = parts.counts("possible items", groups) if value.info.reads_history else None
     parts.finish()
@@ -449,7 +452,7 @@ def group_tally_from_bytes(data: bytes, value: Value, items: int) -> GroupTally:
 
 def _checked_label(key: str | bytes) -> str:
     if isinstance(key, bytes):
-        raise invalid("labels", "labels of groups to be strings or integers", key)
+        raise ShapeError("labels", "labels of groups to be strings or integers", key)
     return key
 
 
@@ -457,17 +460,17 @@ def _check_group_tally(tally: GroupTally, value: Value, items: int) -> None:
     """Raise ValueError if no lists have this tally."""
     groups, ranks = tally.counts.shape
     if groups < 2 or (tally.sizes < 1).any() or int(tally.sizes.sum()) > items:
-        raise invalid("tally", f"two groups or more of {items} items in all", tally.sizes[:3].tolist())
+        raise ShapeError("tally", f"two groups or more of {items} items in all", tally.sizes[:3].tolist())
     if ranks > 0 and not tally.counts[:, -1].any():
-        raise invalid("tally", "an item at the last rank", "none")
+        raise ShapeError("tally", "an item at the last rank")
     if value.cutoff is not None and ranks > value.cutoff:
-        raise invalid("tally", f"at most {value.cutoff} ranks", ranks)
+        raise ShapeError("tally", f"at most {value.cutoff} ranks", ranks)
     if (tally.counts.sum(axis=0) > tally.lists).any():
-        raise invalid("tally", f"at most {tally.lists} items at a rank", int(tally.counts.sum(axis=0).max()))
+        raise ShapeError("tally", f"at most {tally.lists} items at a rank", int(tally.counts.sum(axis=0).max()))
     in_lists = tally.counts.sum(axis=1).tolist()
     possible = in_lists if tally.possible is None else tally.possible.tolist()
     for size, count, most in zip(tally.sizes.tolist(), in_lists, possible, strict=True):
         if value.rules["duplicate_items"] != "count" and most > size * tally.lists:
-            raise invalid("tally", f"{size} items in at most {tally.lists} lists", most)
+            raise ShapeError("tally", f"{size} items in at most {tally.lists} lists", most)
         if count > most:
-            raise invalid("tally", f"at most {most} items of a group", count)
+            raise ShapeError("tally", f"at most {most} items of a group", count)

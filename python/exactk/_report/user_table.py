@@ -12,12 +12,13 @@ import numpy as np
 
 from exactk._inputs.checks import read_only
 from exactk._inputs.keys.vocabulary import Snapshot, object_array, structured_keys, text_array
-from exactk._plan.values import is_in_unit_range, range_of
+from exactk._plan.values import LEAST_OF_GEOMETRIC, is_in_unit_range, range_of
 from exactk._report.json_document import json_number
 from exactk._report.state import State, plan_of_state
+from exactk._report.state_shape import MAX_WEIGHT
 from exactk._runtime.errors import StateMismatchError, input_error
 from exactk._runtime.records import Record
-from exactk._runtime.shapes import Anything, Fields, Many, Whole, elements, invalid, read_at
+from exactk._runtime.shapes import Anything, Fields, Many, OneOf, ShapeError, Whole, elements, read_at
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -134,14 +135,19 @@ def users_from_plain(data: object, count: int) -> NDArray[Any] | None:
         return None
     kind, keys = elements(data, "users", 2)
     keys = elements(keys, "users[1]", count)
-    if len(set(map(repr, keys))) < len(keys):
-        raise invalid("users", "distinct users", "one twice")
+    users = _users_from_plain(kind, keys)
+    if len(set(users.tolist())) < count:
+        raise ShapeError("users", "distinct users")
+    return users
+
+
+def _users_from_plain(kind: object, keys: Sequence[Any]) -> NDArray[Any]:
     if isinstance(kind, str):
         return _column_from_plain(kind, keys)
     parts = elements(kind, "users[0]")
     labels, kinds = ([elements(part, "users[0]", 2)[index] for part in parts] for index in range(2))
     if not labels or not all(isinstance(label, str) and label for label in labels) or len(set(labels)) < len(labels):
-        raise invalid("users", "distinct column names", labels)
+        raise ShapeError("users", "distinct column names", labels)
     rows = [elements(key, f"users[1][{index}]", len(labels)) for index, key in enumerate(keys)]
     columns = [_column_from_plain(part, [row[i] for row in rows]) for i, part in enumerate(kinds)]
     return structured_keys(labels, columns)
@@ -154,10 +160,10 @@ def _column_from_plain(kind: object, keys: Sequence[Any]) -> NDArray[Any]:
         info = np.iinfo(dtype)
         return np.array(read_at("users[1]", Many(Whole(int(info.min), int(info.max))), keys), dtype)
     if not isinstance(kind, str) or not re.fullmatch(_TEXT_TYPE, kind):
-        raise invalid("users", "integer or string users", kind)
+        raise ShapeError("users", "integer or string users", kind)
     texts = [_key_from_plain(key) for key in keys]
     if len(set(map(type, texts))) > 1:
-        raise invalid("users", "users that are all strings or all bytes", kind)
+        raise ShapeError("users", "users that are all strings or all bytes", kind)
     strings = [text for text in texts if isinstance(text, str)]
     return text_array(strings) if kind != "|O" and len(strings) == len(texts) else object_array(texts)
 
@@ -166,11 +172,11 @@ def _key_from_plain(key: object) -> str | bytes:
     if isinstance(key, str):
         return key
     if not isinstance(key, Mapping) or set(key) != {"bytes"} or not isinstance(key["bytes"], str):
-        raise invalid("users", "a user that is a string or bytes", key)
+        raise ShapeError("users", "a user that is a string or bytes", key)
     try:
         return bytes.fromhex(key["bytes"])
     except ValueError as error:
-        raise invalid("users", f"bytes as hexadecimal digits ({error})", key["bytes"]) from error
+        raise ShapeError("users", f"bytes as hexadecimal digits ({error})", key["bytes"]) from error
 
 
 class UserTable(Record, eq=False):
@@ -290,12 +296,12 @@ def _row_to_plain(row: NDArray[np.float64]) -> list[float | None]:
 def kept_from_plain(per_user: object, kept: object, state: State) -> UserTable | None:
     """Return what is kept of users, if anything; raise ValueError if it is impossible."""
     if not isinstance(per_user, Mapping):
-        raise invalid("per_user", "a mapping", per_user)
+        raise ShapeError("per_user", "a mapping", per_user)
     values, users = plan_of_state(state), state.counts.users
     spellings = [value.spelling for value in values if not value.info.of_collection]
     if not per_user and (kept is None or spellings):
         if kept is not None:
-            raise invalid("kept", "null, as per_user is empty", kept)
+            raise ShapeError("kept", "null, as per_user is empty", kept)
         return None
     with_parts = [value for value in values if has_part_rows(value)]
     pair = Many(Anything(), 2)
@@ -303,32 +309,39 @@ def kept_from_plain(per_user: object, kept: object, state: State) -> UserTable |
     read_at("per_user", Fields(dict, dict.fromkeys(spellings, Anything())), per_user)
     checked = read_at("kept", Fields(dict, {"rows": of_parts, "weights": Anything(), "groups": Anything()}), kept)
     rows = [
-        _user_numbers(per_user[value.spelling], value.spelling, users, range_of(value))
+        _user_numbers(per_user[value.spelling], f"per_user.{value.spelling}", users, _range_of_own_values(value))
         if value.spelling in spellings
         else [math.nan] * users
         for value in values
     ]
     for value in with_parts:
-        limits = (
-            (0.0, 1.0) if value.rules["average"] == "of_means" and range_of(value) == (0, 1) else (-math.inf, math.inf)
-        )
-        rows += [_user_numbers(row, value.spelling, users, limits) for row in checked["rows"][value.spelling]]
-    weights = groups = None
-    if state.weighted:
-        weights = np.array(_user_numbers(checked["weights"], "weights", users, (0.0, math.inf)), np.float64)
-    elif checked["weights"] is not None:
-        raise invalid("kept.weights", "null", checked["weights"])
+        is_unit = value.rules["average"] == "of_means" and range_of(value) == (0, 1)
+        limits = (0.0, 1.0) if is_unit else (-math.inf, math.inf)
+        of_value = f"kept.rows.{value.spelling}"
+        rows += [_user_numbers(row, of_value, users, limits) for row in checked["rows"][value.spelling]]
+    weights = _weights(checked["weights"], state)
+    groups = None
     labels = tuple(state.groups or ())
     if state.groups is not None:
         codes = read_at("kept.groups", Many(Whole(-1, len(labels) - 1), users), checked["groups"])
         groups = np.array(codes, np.int64)
-    elif checked["groups"] is not None:
-        raise invalid("kept.groups", "null", checked["groups"])
+    else:
+        read_at("kept.groups", OneOf((None,)), checked["groups"])
     table = UserTable(np.array(rows, np.float64).reshape(len(rows), users), len(values), weights, groups, labels)
     _check_sums(table, values, state.totals, slice(None), "all users")
     for code, (label, sums) in enumerate((state.groups or {}).items()):
         _check_sums(table, values, sums, groups == code, f"group {label!r}")
     return table
+
+
+def _weights(data: object, state: State) -> NDArray[np.float64] | None:
+    if not state.weighted:
+        read_at("kept.weights", OneOf((None,)), data)
+        return None
+    weights = np.array(_user_numbers(data, "kept.weights", state.counts.users, (0.0, MAX_WEIGHT)), np.float64)
+    if np.isnan(weights).any():
+        raise ShapeError("kept.weights", "a weight of each user")
+    return weights
 
 
 def _check_sums(table: UserTable, values: Plan, totals: Sequence[Sums], where: Any, of_users: str) -> None:  # noqa: ANN401 - an index
@@ -337,25 +350,32 @@ def _check_sums(table: UserTable, values: Plan, totals: Sequence[Sums], where: A
     for value, parts, rows in zip(values, values.part_indices, rows_of_values(values), strict=True):
         average = value.rules["average"]
         if average == "micro" and not _are_ratios(table.rows[[values.index(value), *rows]][:, where]):
-            raise invalid("users", f"users of {of_users} whose {value.spelling} are ratios of what is kept", "others")
+            raise ShapeError("users", f"users of {of_users} whose {value.spelling} are ratios of what is kept")
         of_rows = [(totals[part], part_of_sums) for part in parts for part_of_sums in ("total", "weight")]
         for row, (sums, name) in zip(rows, of_rows if average == "micro" else of_rows[::2], strict=bool(parts)):
             numbers = table.rows[row][where]
             is_given = ~np.isnan(numbers)
             if int(is_given.sum()) != sums.users - sums.undefined:
                 expected = f"{sums.users - sums.undefined} users of {of_users} with {value.spelling}, as in its sums"
-                raise invalid("users", expected, int(is_given.sum()))
-            terms = (numbers * weights)[is_given]
-            total = float(Fraction(getattr(sums, name), 1 << getattr(sums, f"{name}_scale")))
-            is_sum = math.isclose(
-                math.fsum(terms), total, rel_tol=_TOLERANCE, abs_tol=_TOLERANCE * float(abs(terms).sum())
-            )
-            if average != "geometric" and not is_sum:
-                raise invalid(
-                    "users",
-                    f"users of {of_users} whose {value.spelling} add up to {total:.9g}, as in its sums",
-                    math.fsum(terms),
-                )
+                raise ShapeError("users", expected, int(is_given.sum()))
+            if average == "geometric":
+                numbers = np.log(np.maximum(numbers, LEAST_OF_GEOMETRIC))
+            _check_sum((numbers * weights)[is_given], sums, name, f"users of {of_users} whose {value.spelling}")
+            if table.weights is not None and average != "micro":
+                _check_sum(weights[is_given], sums, "weight", f"weights of {of_users} with {value.spelling} that")
+
+
+def _check_sum(terms: NDArray[np.float64], sums: Sums, name: str, what: str) -> None:
+    """Raise ValueError if terms do not add up to one of the sums, but for rounding."""
+    total = float(Fraction(getattr(sums, name), 1 << getattr(sums, f"{name}_scale")))
+    least = _TOLERANCE * float(abs(terms).sum())
+    if not math.isclose(math.fsum(terms), total, rel_tol=_TOLERANCE, abs_tol=least):
+        raise ShapeError("users", f"{what} add up to {total:.9g}, as in its sums", math.fsum(terms))
+
+
+def _range_of_own_values(value: Value) -> tuple[float, float]:
+    """Return between which numbers users' values are: between none, where users have no value of their own."""
+    return (math.inf, -math.inf) if value.rules["average"] == "of_means" else range_of(value)
 
 
 def _are_ratios(rows: NDArray[np.float64]) -> bool:
@@ -370,5 +390,5 @@ def _user_numbers(data: object, what: str, users: int, limits: tuple[float, floa
     for position, number in enumerate(row):
         is_number = type(number) is float or (type(number) is int and abs(number) < 2**53)
         if number is not None and not (is_number and math.isfinite(number) and least <= number <= most):
-            raise invalid(f"{what}[{position}]", "a user's number or null", number)
+            raise ShapeError(f"{what}[{position}]", "a user's number or null", number)
     return [math.nan if number is None else number for number in row]

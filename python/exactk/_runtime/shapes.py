@@ -20,23 +20,27 @@ _DIGEST = r"0x[0-9a-f]{32}"
 
 
 class ShapeError(ValueError):
-    """What was expected and, abbreviated, what there is instead; its place is made of the names that it is within."""
+    """Where, as the names that data are within, what was expected and, abbreviated, perhaps what there is instead."""
 
-    def __init__(self, expected: str, found: object, at: str = "") -> None:
-        super().__init__(expected, found, at)
-        self._expected, self._found, self._at = expected, found, at
+    def __init__(self, at: str, expected: str, *found: object) -> None:
+        super().__init__(at, expected, *found)
+        self._at, self._expected, self._found = at, expected, found
 
     def within(self, name: str) -> ShapeError:
         """Return the error of data that have this name, or are so within others."""
         dot = "" if not self._at or self._at.startswith("[") else "."
-        return ShapeError(self._expected, self._found, f"{name}{dot}{self._at}")
+        return ShapeError(f"{name}{dot}{self._at}", self._expected, *self._found)
 
     def __str__(self) -> str:
-        try:
-            text = " ".join(repr(self._found).split())
-        except (ValueError, RecursionError):  # an integer of too many digits, lists in lists in lists
-            text = type(self._found).__name__
-        return f"{self._at}: expected {self._expected}, found {_in_brief(text, 100)}".removeprefix(": ")
+        found = "".join(f", found {_in_brief(_repr(one), 100)}" for one in self._found)
+        return f"{self._at}: expected {self._expected}{found}".removeprefix(": ")
+
+
+def _repr(data: object) -> str:
+    try:
+        return " ".join(repr(data).split())
+    except (ValueError, RecursionError):  # an integer of too many digits, lists in lists in lists
+        return type(data).__name__
 
 
 class Shape(Protocol):
@@ -59,7 +63,7 @@ class Whole(NamedTuple):
 
     def read(self, data: Any) -> int:  # noqa: ANN401
         if type(data) is not int or not self.least <= data <= self.most:
-            raise ShapeError(f"an integer from {self.least} to {self.most}", data)
+            raise ShapeError("", f"an integer from {self.least} to {self.most}", data)
         return data
 
     def write(self, value: int) -> int:
@@ -71,7 +75,7 @@ class Exact(NamedTuple):
 
     def read(self, data: Any) -> int:  # noqa: ANN401
         if not isinstance(data, str) or len(data) > _MOST_HEX_DIGITS or not _HEX.fullmatch(data):
-            raise ShapeError(f"a hexadecimal integer of at most {_MOST_HEX_DIGITS} characters", data)
+            raise ShapeError("", f"a hexadecimal integer of at most {_MOST_HEX_DIGITS} characters", data)
         return int(data, 16)
 
     def write(self, value: int) -> str:
@@ -83,7 +87,7 @@ class Digest(NamedTuple):
 
     def read(self, data: Any) -> int:  # noqa: ANN401
         if not isinstance(data, str) or not re.fullmatch(_DIGEST, data):
-            raise ShapeError("0x and 32 hexadecimal digits", data)
+            raise ShapeError("", "0x and 32 hexadecimal digits", data)
         return int(data, 16)
 
     def write(self, value: int) -> str:
@@ -97,11 +101,11 @@ class Binary(NamedTuple):
         from base64 import b64decode
 
         if not isinstance(data, str):
-            raise ShapeError("text in base64", data)
+            raise ShapeError("", "text in base64", data)
         try:
             return b64decode(data, validate=True)
         except ValueError as error:
-            raise ShapeError(f"text in base64 ({error})", data) from error
+            raise ShapeError("", f"text in base64 ({error})", data) from error
 
     def write(self, value: bytes) -> str:
         from base64 import b64encode
@@ -116,7 +120,7 @@ class Text(NamedTuple):
 
     def read(self, data: Any) -> str:  # noqa: ANN401
         if not isinstance(data, str) or len(data) > self.most:
-            raise ShapeError(f"a string{f' of at most {self.most} characters' * (self.most < MOST)}", data)
+            raise ShapeError("", f"a string{f' of at most {self.most} characters' * (self.most < MOST)}", data)
         return data
 
     def write(self, value: str) -> str:
@@ -132,7 +136,7 @@ class OneOf(NamedTuple):
         for one in self.values:
             if isinstance(data, type(one)) and data == one:
                 return one
-        raise ShapeError(f"one of {', '.join(map(repr, self.values))}", data)
+        raise ShapeError("", f"one of {', '.join(map(repr, self.values))}", data)
 
     def write(self, value: Any) -> Any:  # noqa: ANN401
         return value
@@ -204,12 +208,12 @@ class Fields(NamedTuple):
 
     def read(self, data: Any) -> Any:  # noqa: ANN401
         if not isinstance(data, Mapping):
-            raise ShapeError("a mapping", data)
+            raise ShapeError("", "a mapping", data)
         if missing := [name for name in self.shapes if name not in data and name not in self.optional]:
-            raise ShapeError(f"a mapping with {', '.join(missing)}", list(data))
+            raise ShapeError("", f"a mapping with {', '.join(missing)}", list(data))
         others = {name: one for name, one in data.items() if name not in self.shapes}
         if others and not self.has_others:
-            raise ShapeError(f"a mapping of only {', '.join(self.shapes)}", list(others))
+            raise ShapeError("", f"a mapping of only {', '.join(self.shapes)}", list(others))
         fields = {name: read_at(name, shape, data[name]) for name, shape in self.shapes.items() if name in data}
         return self.make(**{**others, **fields})
 
@@ -229,7 +233,7 @@ class Named(NamedTuple):
 
     def read(self, data: Any) -> dict[str, Any]:  # noqa: ANN401
         if not isinstance(data, Mapping) or not data or not all(isinstance(name, str) for name in data):
-            raise ShapeError("a mapping from names", data)
+            raise ShapeError("", "a mapping from names", data)
         return {name: read_at(name, self.shape, one) for name, one in data.items()}
 
     def write(self, value: Mapping[str, Any]) -> dict[str, Any]:
@@ -247,7 +251,7 @@ class Pairs(NamedTuple):
         both = Row(lambda key, value: (key, value), (self.key, self.shape))
         for key, value in Many(both).read(data):
             if key in pairs:
-                raise ShapeError("distinct keys", key)
+                raise ShapeError("", "distinct keys", key)
             pairs[key] = value
         return pairs
 
@@ -281,15 +285,10 @@ class Through(NamedTuple):
 def elements(data: object, at: str = "", size: int | None = None) -> list[Any] | tuple[Any, ...]:
     """Return the elements of a list; raise ShapeError if data are none, or of another size."""
     if not isinstance(data, (list, tuple)):
-        raise invalid(at, "a list", data)
+        raise ShapeError(at, "a list", data)
     if size is not None and len(data) != size:
-        raise invalid(at, f"{size} elements", len(data))
+        raise ShapeError(at, f"{size} elements", len(data))
     return data
-
-
-def invalid(at: str, expected: str, found: object) -> ShapeError:
-    """Return the error for what was expected and found in data with this name, or so within others."""
-    return ShapeError(expected, found, at)
 
 
 def read_at(at: str, shape: Shape, data: object) -> Any:  # noqa: ANN401 - any value
@@ -316,13 +315,11 @@ def plain_data(argument: str, expected: str) -> Iterator[None]:
     """Raise InputError for any error in reading the data."""
     try:
         yield
-    except ExactkError as error:
-        raise input_error(argument, expected, f"invalid data: {_in_brief(str(error))}") from error
     except RecursionError as error:
         raise input_error(argument, expected, "data nested too deeply") from error
     except UnicodeError as error:
         raise input_error(argument, expected, "bytes that are not UTF-8") from error
-    except ValueError as error:  # of JSON, and of numbers beyond Python's limit
+    except (ExactkError, ValueError) as error:  # also of JSON, and of numbers beyond Python's limit
         raise input_error(argument, expected, f"invalid data: {_in_brief(str(error))}") from error
 
 
