@@ -326,3 +326,19 @@ def test_a_table_shows_the_same_cells_in_all_forms() -> None:
         [r"a\textbar{}b", r"\textbf{0.50}$^{bc}$", "-1 to 2"],
         [r"x\_y", "123456.70", "3e-07"],
     ]
+
+
+def test_a_comparison_prints_groups_of_items() -> None:
+    items = exactk.Items(["tea", "milk", "bread"], item_groups=["drink", "drink", "food"])
+    systems: Any = {"one": [["tea"], ["bread"]], "other": [["milk"], ["milk"]]}
+    lines = repr(exactk.compare([["tea"], ["milk"]], systems, ["P@1", "exposure@1"], items=items)).splitlines()
+    assert lines[3:6] == [
+        "item group  metric         one   other  items",
+        "drink       exposure@1  0.5000  1.0000      2",
+        "food        exposure@1  0.5000  0.0000      1",
+    ]
+    many = exactk.Items(range(60), item_groups=[f"g{item}" for item in range(60)])
+    lists: Any = {"one": [[1]], "other": [[2]]}
+    text = repr(exactk.compare([[1]], lists, ["exposure@1", "exposure@2"], items=many))
+    assert "\n54 more groups in to_pandas('by_item_group')\n" in text
+    assert text.count("exposure@1") == 7

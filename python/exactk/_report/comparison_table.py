@@ -286,7 +286,7 @@ class ComparisonTable(NamedTuple):
         rows = self.rows()
         caption = f"Comparison of {plural(len(self.reports), 'system')}"
         values = self.table(rows, DIGITS)._replace(caption=caption, notes=self._lines(rows))
-        *tables, last = [values, *self._groups_in_brief(labels)]
+        *tables, last = [values, *self._groups_in_brief(labels), *self._item_groups_in_brief()]
         has_best = any(column.best for column in values.columns)
         return [*tables, last._replace(notes=[*last.notes, self._remarks(has_best=has_best)])]
 
@@ -319,6 +319,18 @@ class ComparisonTable(NamedTuple):
         of_users = [_joined(row.counts["evaluated"]) for row in next(iter(by_metric.values()))]
         keys = [Column("group", [*map(str, shown)], "key"), Column("evaluated", of_users)]
         return [Table([*keys, *columns], "By group", notes)]
+
+    def _item_groups_in_brief(self) -> list[Table]:
+        """Return the first groups of items, if a metric has some."""
+        rows = self.rows_of_item_groups()
+        if not rows:
+            return []
+        groups = list(dict.fromkeys(row.group for row in rows))
+        shown = groups[: max(1, _MOST_ROWS // (len(rows) // len(groups)))]
+        left_out = len(groups) - len(shown)
+        notes = [f"{plural(left_out, 'more group')} in to_pandas('by_item_group')"] if left_out else []
+        first, *others = self.table([row for row in rows if row.group in shown], DIGITS, diagnostics=True).columns
+        return [Table([first._replace(name="item group"), *others], "By group of items", notes)]
 
     def _remarks(self, *, has_best: bool) -> str:
         users = {report.state.counts.users for report in self.reports.values()}

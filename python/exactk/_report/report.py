@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from exactk._report.sums import GroupSums, Label, Sums
     from exactk._report.tallies import GroupTally, ItemTally
     from exactk._report.user_table import UserTable
-    from exactk._runtime.table import Table
+    from exactk._runtime.table import Column, Kind, Table
 
 _T = TypeVar("_T")
 ReportPlot: TypeAlias = Literal["values", "curves", "distribution"]
@@ -52,6 +52,9 @@ ReportPlot: TypeAlias = Literal["values", "curves", "distribution"]
 _COUNTING_FIELDS = ("min_grade", "negative_infinity", "rank_gaps")  # of those that a value may change for itself
 _NOT_REQUESTED = "was not requested"  # why a metric has no value
 _MOST_GROUPS, _MOST_VALUES = 10, 6  # of groups in a printed report
+_SHORT = {"standard_deviation": "std"}  # names of columns in tables to look at
+_KINDS: dict[str, Kind] = {"group": "key", "metric": "key"}
+_OF_PAPERS = ("group", "metric", "value", "std")
 
 
 class GroupRow(NamedTuple):
@@ -764,71 +767,40 @@ class Report(Exports, Mapping[str, float]):
         if systems_as_rows:
             hint = "exactk.compare_reports({'name': report}) has a row for it"
             raise input_error("systems_as_rows", "False for the report of one system", "True", hint=hint)
-        if table == "values":
-            return self._table_of_values(digits, names, diagnostics=diagnostics)
-        if table == "by_group":
-            return self._table_of_groups(digits, names, diagnostics=diagnostics)
-        if table == "by_item_group":
-            return self._table_of_item_groups(digits, names, diagnostics=diagnostics)
-        columns, keys = self.columns(table), len(user_columns(self.users))
-        if names is not None:
-            spellings = self._plan.spellings_by_name
-            shown = [*columns][:keys] + [spellings[name] for name in names if spellings[name] in columns]
-            columns = {name: columns[name] for name in shown}
-        return Table.of_columns(columns, keys, digits)
-
-    def _table_of_values(self, digits: int, names: Sequence[str] | None = None, *, diagnostics: bool = False) -> Table:
-        from exactk._runtime.table import Column, Table
-
-        spellings = self._plan.spellings_by_name
-        shown = self.metrics if names is None else names
-        columns = [
-            Column("metric", [spellings[name] for name in shown], "key"),
-            Column("value", [self[name] for name in shown], digits=digits),
-            Column("std", [self.standard_deviation[name] for name in shown], digits=digits),
-        ]
+        columns = self.columns(table)
+        if table == "per_user":
+            keys, spellings = len(user_columns(self.users)), self._plan.spellings_by_name
+            if names is not None:
+                columns = {name: columns[name] for name in [*[*columns][:keys], *map(spellings.__getitem__, names)]}
+            return Table.of_columns(columns, keys, digits)
+        long = self._of_rows(columns, table, digits, names)
         if not diagnostics:
-            return Table(columns, "Report")
+            return Table([column for column in long if column.name in _OF_PAPERS])
+        return Table(self._with_counts(long) if table == "values" else long)
+
+    def _of_rows(self, columns: Columns, table: TableName, digits: int, names: Sequence[str] | None) -> list[Column]:
+        """Return the columns of a row per value, or per group and value, with the metrics as they were requested."""
+        from exactk._runtime.table import Column
+
+        values = [value for value in self._plan if table != "by_item_group" or value.info.reads_groups]
+        position = {value.name: index for index, value in enumerate(values)}
+        groups = range(0, len(columns["value"]), len(values))
+        rows = [begin + position[name] for begin in groups for name in (position if names is None else names)]
+        shown = {name: cells for name, cells in columns.items() if name != "k"}
+        shown["metric"] = [value.spelling for value in values] * len(groups)
+        return [
+            Column(_SHORT.get(name, name), [cells[row] for row in rows], _KINDS.get(name, "value"), digits)
+            for name, cells in shown.items()
+        ]
+
+    def _with_counts(self, columns: Sequence[Column]) -> list[Column]:
+        """Return the columns with a row for each count that is not 0."""
         from exactk._report.counts import counts_of_systems
 
-        evaluated = [self.counts["evaluated"][name] for name in shown]
-        skipped = [self.state.counts.users - count for count in evaluated]
-        columns += [Column("evaluated", evaluated), Column("skipped", skipped)]
         compares_lists = self._plan[0].info.compares_lists
         counts = counts_of_systems([self.state.counts], list(self), compares_lists=compares_lists)
-        cells = [[*counts], [text for (text,) in counts.values()], *[[""] * len(counts)] * 3]
-        return Table(
-            [one._replace(cells=[*one.cells, *more]) for one, more in zip(columns, cells, strict=True)], "Report"
-        )
-
-    def _table_of_groups(self, digits: int, names: Sequence[str] | None, *, diagnostics: bool) -> Table:
-        from exactk._runtime.table import Column, Table
-
-        rows = list(self._rows_of_groups())
-        if not rows:
-            raise input_error("table", "groups, which groups= names", "none")
-        if names is not None:
-            by_value = {(row.label, row.name): row for row in rows}
-            rows = [by_value[label, name] for label in dict.fromkeys(row.label for row in rows) for name in names]
-        columns = [
-            Column("group", [str(row.label) for row in rows], "key"),
-            Column("metric", [row.metric for row in rows], "key"),
-            Column("value", [row.value for row in rows], digits=digits),
-            Column("std", [row.standard_deviation for row in rows], digits=digits),
-        ]
-        return Table([*columns, *([Column("evaluated", [row.evaluated for row in rows])] if diagnostics else [])])
-
-    def _table_of_item_groups(self, digits: int, names: Sequence[str] | None, *, diagnostics: bool) -> Table:
-        from exactk._runtime.table import Column, Table
-
-        self.columns("by_item_group")  # raises where there are none
-        rows = list(self._rows_of_item_groups(names))
-        columns = [
-            Column("group", [str(row.label) for row in rows], "key"),
-            Column("metric", [row.metric for row in rows], "key"),
-            Column("value", [row.value for row in rows], digits=digits),
-        ]
-        return Table([*columns, *([Column("items", [row.items for row in rows])] if diagnostics else [])])
+        cells = [[*counts], [text for (text,) in counts.values()], *[[""] * len(counts)] * len(columns[2:])]
+        return [one._replace(cells=[*one.cells, *more]) for one, more in zip(columns, cells, strict=True)]
 
     def _rows_of_groups(self, labels: Iterable[Label] | None = None) -> Iterator[GroupRow]:
         """Yield each value of each group, or of the groups with these labels."""
@@ -893,7 +865,9 @@ class Report(Exports, Mapping[str, float]):
         return [Table.of_rows(["group", "evaluated", *names], rows, caption="By group", notes=notes)]
 
     def _tables(self) -> Sequence[Table]:
-        *tables, last = [self._table_of_values(DIGITS), *self._groups_in_brief(), *self._item_groups_in_brief()]
+        values = self._export_table("values", DIGITS, None, systems_as_rows=False, diagnostics=False)
+        values = values._replace(caption="Report")
+        *tables, last = [values, *self._groups_in_brief(), *self._item_groups_in_brief()]
         return [*tables, last._replace(notes=[*last.notes, self._remarks()])]
 
     def _remarks(self) -> str:
