@@ -89,6 +89,12 @@ def drawn_tables(draw: st.DrawFn) -> Tables:
     others: dict[str, Any] = {}
     if draw(st.booleans()):
         others["exclude"] = draw_rows(random, users + 2, 1, items, 4)
+    if draw(st.booleans()):
+        more = [predictions.select(["user_id", "item_id"]), draw_rows(random, users + 3, 0, items, 4)]
+        others["candidates"] = pa.concat_tables(more).group_by(["user_id", "item_id"], use_threads=False).aggregate([])
+    if draw(st.booleans()):
+        base = draw_rows(random, users, 0, items, 7)
+        others["base_predictions"] = base.append_column("score", pa.array(random.random(len(base))))
     of_users = {"weights": random.integers(0, 5, users + 3) / 4, "groups": random.integers(0, 3, users + 3)}
     for argument, values in of_users.items():
         kind = draw(st.sampled_from(["none", "frame", "column"]))
@@ -110,14 +116,15 @@ CONVENTIONS = st.sampled_from(["standard", "replay", "trec_eval"])
 @settings(max_examples=examples(300))
 @quiet
 def test_f43_any_buckets_in_any_order(tables: Tables, buckets: int, salt: int, seed: int, convention: str) -> None:
+    metrics = [*METRICS, *["unexpectedness@3"] * ("base_predictions" in tables.others)]
     try:
-        whole = tables.whole(convention=convention)
+        whole = tables.whole(metrics, convention=convention)
     except exactk.InputError as error:  # such as a user without a weight
         with pytest.raises(type(error)):
-            tables.report(convention=convention)
+            tables.report(metrics, convention=convention)
         return
     split = {"buckets": buckets, "salt": salt, "seed": seed, "batch": 1 + seed}
-    results = tables.results(convention=convention, split=split)
+    results = tables.results(metrics, convention=convention, split=split)
     if results:
         report = report_of_buckets(results)
         assert report.state == whole.state
@@ -241,7 +248,10 @@ def test_an_error_names_the_user_and_the_number_of_buckets() -> None:
         (TRUTH, LISTS, {"convention": "ranx"}, "convention: expected an order of ties that does not depend on the order of rows"),
         (TRUTH.set_column(0, "user", pa.array([1, 1, 2, 3], pa.decimal128(5))), LISTS, {}, "truth.user: expected keys of integers or strings, found decimal128(5, 0); cast the column to integers or strings"),
         (TRUTH.set_column(1, "item", pa.array([1, 1, 2, 3], pa.timestamp("us"))), LISTS, {}, "truth.item: expected keys of integers or strings, found timestamp[us]"),
-        (TRUTH, LISTS, {"metrics": "unexpectedness@2"}, "metrics: expected metrics that need no base predictions, found unexpectedness@2"),
+        (TRUTH, LISTS, {"metrics": "unexpectedness@2"}, "base_predictions: expected other predictions of the same users, which unexpectedness@2 needs, found None"),
+        (TRUTH, LISTS, {"base_predictions": LISTS.drop_columns("score"), "metrics": "unexpectedness@2"}, "base_predictions: expected a score or rank column"),
+        (TRUTH, LISTS, {"base_predictions": LISTS.set_column(0, "user", pa.array([1, 2, 2, 3]))}, "user: expected ids of one kind, found str in truth.user and int in base_predictions.user"),
+        (TRUTH, LISTS, {"candidates": LISTS.drop_columns("item")}, "candidates: expected"),
         (TRUTH, LISTS, {"groups": "user"}, "groups: expected a column of the truth other than those of users, found 'user'"),
         (TRUTH, LISTS, {"weights": "age"}, "weights: expected the name of a column of the truth, found 'age'"),
         (TRUTH, LISTS, {"columns": {"score": "rating"}}, "predictions: expected the score column 'rating'"),

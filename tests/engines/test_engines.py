@@ -88,6 +88,25 @@ def test_a_comparison_has_the_differences_of_one_call(engine: Any) -> None:
         engine.MODULE.compare(inputs["truth"], inputs["truth"], METRICS)
 
 
+@pytest.mark.parametrize("kind", ["int64", "string"])
+def test_candidates_and_base_predictions(engine: Any, kind: str) -> None:
+    case, random = Case(kind), np.random.default_rng(7)
+    rows, base = long_rows(random, range(430), 20, kind), long_rows(random, range(USERS), 20, kind)
+    rows = pa.concat_tables([rows, base, case.predictions.select(["user_id", "item_id"])])
+    candidates = rows.group_by(["user_id", "item_id"], use_threads=False).aggregate([])
+    base = base.append_column("score", pa.array(random.random(len(base))))
+    options = {"candidates": candidates, "base_predictions": base}
+    metrics = [*METRICS, "unexpectedness@5"]
+    whole = exactk.evaluate(case.truth, case.predictions, metrics, **options)
+    of_engine = frames(engine, truth=case.truth, predictions=case.predictions, **options)
+    assert engine.MODULE.evaluate(**of_engine, metrics=metrics, num_buckets=5).state == whole.state
+    systems = {"one": of_engine.pop("predictions")}
+    systems["other"] = systems["one"]
+    both = dict.fromkeys(systems, case.predictions)
+    compared = engine.MODULE.compare(systems=systems, metrics=metrics, num_buckets=5, **of_engine)
+    assert compared.state == exactk.compare(case.truth, both, metrics, **options).state
+
+
 @pytest.mark.parametrize("buckets", [1, 8, 37])
 def test_tasks_have_the_items_and_add_their_counts(engine: Any, buckets: int) -> None:
     case = Case("string")

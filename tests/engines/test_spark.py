@@ -19,6 +19,7 @@ import exactk.spark
 from engines import on_spark
 from engines.cases import METRICS, Case, frames, page_blocks
 from engines.on_spark import frame
+from exactk._sharded import engines
 from exactk.spark import _frames
 
 pytestmark = [pytest.mark.filterwarnings("ignore")]  # of pyspark
@@ -80,12 +81,12 @@ def test_tasks_add_many_states(monkeypatch: pytest.MonkeyPatch) -> None:
     whole = exactk.evaluate(case.truth, case.predictions, METRICS)
     collect, collected = _frames.collect, []
 
-    def count(frame: DataFrame) -> Any:
-        states = collect(frame)
+    def count(frame: DataFrame, tasks: int | None) -> Any:
+        states = collect(frame, tasks)
         collected.append(len(states))
         return states
 
-    monkeypatch.setattr(_frames, "_MOST_STATES", 8)
+    monkeypatch.setattr(engines, "_MOST_STATES", 8)
     monkeypatch.setattr(_frames, "collect", count)
     of_spark = frames(on_spark, truth=case.truth, predictions=case.predictions)
     for buckets in (8, 9):

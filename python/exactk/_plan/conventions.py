@@ -368,10 +368,28 @@ class Convention(Record, kw_only=True):
         return hash((_field_values(self), frozenset(overrides)))
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return (Convention.from_dict, (self.to_dict(),))
+        return (convention_of_plain, (self.to_dict(),))
 
 
 Convention.__module__ = "exactk"  # where a dataclass would look for names, if it stood in its body
+
+
+def convention_of_plain(data: Mapping[Any, Any]) -> Convention:
+    """Return the convention that `Convention.to_dict` described: of equal data, as many states have them, the same."""
+    import json
+
+    try:
+        text = json.dumps(data)
+    except (TypeError, ValueError):
+        return Convention.from_dict(data)  # which says what is wrong
+    return _convention_of_json(text)
+
+
+@lru_cache(maxsize=64)
+def _convention_of_json(text: str) -> Convention:
+    import json
+
+    return Convention.from_dict(json.loads(text))
 
 
 @lru_cache(maxsize=1024)  # each call reads those of its values

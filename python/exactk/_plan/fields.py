@@ -86,12 +86,13 @@ def _choice_field(
 ) -> Field:
     one_of_them = f"one of {', '.join(map(repr, choices))}"
     expected = f"{name} to be {one_of_them}"
+    by_name = {choice: choice for choice in choices}  # as conventions that were checked once have them
     by_folded_name = {fold(choice): choice for choice in choices}
 
     def check(value: object, argument: str) -> str:
         if not isinstance(value, str):
             raise type_error(argument, expected, repr(value))
-        choice = by_folded_name.get(fold(value))
+        choice = by_name.get(value) or by_folded_name.get(fold(value))
         if choice is None:
             raise input_error(argument, expected, repr(value), hint=did_you_mean(value, choices))
         return choice
@@ -260,7 +261,7 @@ _BY_FOLDED_NAME = {fold(name): name for name in FIELDS}
 
 def field_name(spelling: str) -> str | None:
     """Return the name of the field that is meant, if there is one: case, hyphens and underscores do not matter."""
-    return _BY_FOLDED_NAME.get(fold(spelling))
+    return spelling if spelling in FIELDS else _BY_FOLDED_NAME.get(fold(spelling))
 
 
 def fields_of(*scopes: Scope) -> tuple[str, ...]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, NoReturn, Protocol
 
 from exactk._runtime.errors import ExactkError, input_error
 from exactk._runtime.records import NamedTuple
@@ -293,8 +293,10 @@ def elements(data: object, at: str = "", size: int | None = None) -> list[Any] |
 
 def read_at(at: str, shape: Shape, data: object) -> Any:  # noqa: ANN401 - any value
     """Return the value of data with this name, or so within others."""
-    with within(at):
+    try:  # not `within`, which costs more than most shapes
         return shape.read(data)
+    except (ShapeError, ExactkError) as error:
+        _raise_within(error, at)
 
 
 @contextmanager
@@ -302,12 +304,15 @@ def within(at: str) -> Iterator[None]:
     """Have errors in reading say that the data have this name, or are so within others."""
     try:
         yield
-    except ShapeError as error:
-        raise error.within(at) from None
-    except ExactkError as error:  # of what is also read by itself
-        if isinstance(error.__cause__, ShapeError):
-            raise error.__cause__.within(at) from None
-        raise
+    except (ShapeError, ExactkError) as error:
+        _raise_within(error, at)
+
+
+def _raise_within(error: Exception, at: str) -> NoReturn:
+    cause = error if isinstance(error, ShapeError) else error.__cause__  # of what is also read by itself
+    if isinstance(cause, ShapeError):
+        raise cause.within(at) from None
+    raise error
 
 
 @contextmanager

@@ -1,7 +1,8 @@
-"""What `exactk.spark`, `exactk.dask` and `exactk.ray` share: the options of their functions, and what these do."""
+"""The functions of `exactk.spark`, `exactk.dask` and `exactk.ray`, over what an engine does: five functions of a module."""
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Mapping
 from functools import wraps
@@ -10,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Generic, Literal, NamedTuple, Protocol, T
 
 from exactk._compare import compare
 from exactk._evaluate import evaluate, takes_options, with_defaults
+from exactk._plan.metric_strings import DEFAULT_METRICS
 from exactk._report.comparison_options import ComparisonOptions
 from exactk._runtime.errors import input_error, type_error
 from exactk._sharded.reduction import comparison_of_buckets, report_of_buckets
@@ -32,7 +34,6 @@ if TYPE_CHECKING:
     from exactk._sharded.shard_plan import ShardPlan
 
 Frame = TypeVar("Frame")
-Function = TypeVar("Function", bound="Callable[..., Any]")
 Planner: TypeAlias = "Callable[[Schemas], ShardPlan]"
 """What makes the plan of the schemas of all inputs."""
 
@@ -42,6 +43,8 @@ class FrameOptions(TypedDict, Generic[Frame], total=False):
 
     convention: ConventionLike
     exclude: Frame | None
+    candidates: Frame | None
+    base_predictions: Frame | None
     weights: Frame | str | None
     groups: Frame | str | None
     items: CatalogueLike | None
@@ -71,22 +74,31 @@ class FrameComparisonOptions(FrameOptions[Frame], total=False):
 class Engine(Protocol):
     """A module of an engine, which has its frames in buckets of users."""
 
-    __name__: str
-
-    def planned_buckets(self, inputs: Inputs, plan: Planner, num_buckets: int | None) -> Any:  # noqa: ANN401 - the engine's
+    def planned_buckets(self, inputs: Inputs, plan: Planner, num_buckets: int | None) -> Buckets:
         """Return the rows of all inputs; raise what the types of the columns and the workers show."""
 
-    def collect_states(self, buckets: Any) -> list[Bucket]:  # noqa: ANN401 - the engine's
-        """Return the states of the buckets, or sums of them."""
+    def state_frame(self, buckets: Buckets) -> Any:  # noqa: ANN401 - the engine's
+        """Return the state of each bucket with its number, as the fields of `Bucket`, lazily."""
 
-    def check_frame(self, frame: Any, argument: str) -> None:  # noqa: ANN401 - whatever a caller gives
-        """Raise InputTypeError for anything but a frame of the engine."""
+    def user_frame(self, buckets: Buckets) -> Any:  # noqa: ANN401 - the engine's
+        """Return the values of the users of each bucket, lazily."""
 
-    def column_names(self, frame: Any) -> Sequence[str]:  # noqa: ANN401 - the engine's
-        """Return the names of a frame's columns."""
+    def collect(self, states: Any, tasks: int | None) -> list[Bucket]:  # noqa: ANN401 - the engine's
+        """Return the states as they are, for 0 tasks, or sums of them and each error.
 
-    def collect_added(self, states: Any) -> list[Bucket]:  # noqa: ANN401 - the engine's
-        """Return the sum of the states of a frame, which tasks add, and each error."""
+        So many tasks add them before one adds all; None, of a frame from outside: as the engine divides it.
+        """
+
+    def column_names(self, frame: Any, argument: str) -> Sequence[str]:  # noqa: ANN401 - whatever a caller gives
+        """Return the names of a frame's columns; raise InputTypeError for anything but a frame of the engine."""
+
+
+class Buckets(NamedTuple):
+    """The rows of all inputs, to be evaluated."""
+
+    shard_plan: ShardPlan
+    rows: Any  # the engine's
+    num_buckets: int
 
 
 class Inputs(NamedTuple):
@@ -95,6 +107,8 @@ class Inputs(NamedTuple):
     truth: Any
     systems: Mapping[str, Any]
     exclude: Any = None
+    candidates: Any = None
+    base_predictions: Any = None
     weights: Any = None
     groups: Any = None
 
@@ -125,81 +139,288 @@ def check_num_buckets(num_buckets: object) -> int:
     return num_buckets
 
 
-def planned_evaluation(
-    engine: Engine,
-    truth: object,
-    systems: Mapping[str, object],
-    metrics: MetricsLike,
-    comparison: ComparisonOptions | None = None,
-    *,
-    convention: ConventionLike,
-    exclude: Frame | None,
-    weights: Frame | str | None,
-    groups: Frame | str | None,
-    items: CatalogueLike | None,
-    num_buckets: int | None = None,
-    threads: int = 1,
-    **columns: Unpack[ColumnNames],
-) -> Any:  # noqa: ANN401 - the engine's
-    """Return the rows of all inputs, to be evaluated."""
-    inputs = Inputs(truth, systems, exclude, weights, groups)
+class FrameFunctions(Generic[Frame]):
+    """The functions of an engine. Each becomes a function of its module, with its options, names and types of frames."""
 
-    def plan(schemas: Schemas) -> ShardPlan:
-        return plan_shards(schemas, metrics, convention, columns, items, threads, comparison)
+    def __init__(self, engine: Engine, module: str, frame: str) -> None:
+        """Take the engine, and the names of its module and of the type of its frames."""
+        self._engine, self._module = engine, module
+        sources: list[Callable[..., Any]] = []
+        for name in ("evaluate", "compare", "states", "per_user", "merge"):
+            function = _function(getattr(self, name), module, frame)
+            if name != "merge":
+                function = _with_options(function, frame, sources)
+                sources = sources or [function]  # whose docstring the others take theirs from
+            setattr(self, name, function)
 
-    return engine.planned_buckets(inputs, plan, num_buckets)
+    def evaluate(
+        self,
+        truth: Frame,
+        predictions: Frame,
+        metrics: MetricsLike = DEFAULT_METRICS,
+        **options: Unpack[FrameOptions[Frame]],
+    ) -> Report:
+        """Evaluate the predictions of one system against the truth.
+
+        Parameters
+        ----------
+        truth : Frame
+            The relevant items: one row per user and item, with or without a column of grades, or one row per user with a
+            list of items.
+        predictions : Frame
+            The lists, in one of these forms:
+
+            - one row per user and item, with a score (higher is better) or a rank;
+            - one row per user with a list of items, best first;
+            - one row per user with a list of structs of item and score, such as Spark's ``recommendForAllUsers`` returns.
+        metrics
+            States of metrics of all lists together, such as ``coverage``, have a count per item; tasks
+            add them before the driver does.
+        convention
+            Rows have no order, so that ``ties="input_order"`` needs lists of items.
+        exclude : Frame, optional
+            Items to remove from each user's list, such as training items: one row per user and item.
+        candidates : Frame, optional
+            The items that may be ranked for each user: one row per user and item.
+        base_predictions : Frame, optional
+            The predictions of another system for metrics that need them, such as ``serendipity``, as `predictions`.
+        weights, groups : Frame or str, optional
+            The weight or the group of each user: a frame with the user columns and one other column, or the name of a
+            column of the truth that has the same value in all rows of a user.
+        items
+            They are sent to every worker.
+        user, item, score, rank, grade : str, optional
+            Column names in all frames alike, as in `exactk.evaluate`; without them, usual names are detected. Users and
+            items are integers of any width or strings. Users may have several columns.
+        num_buckets : int, optional
+            The number of buckets of users. By default it is Spark's ``spark.sql.shuffle.partitions``, the number of
+            partitions of all frames of Dask, or ``ray.data.DataContext.default_hash_shuffle_parallelism``. A task holds
+            the rows of one bucket in memory, about three times the size of their Arrow tables; 2 million rows per bucket
+            take about 200 MB.
+        threads : int
+            The number of threads per task. More than the engine gives a task, such as Spark's ``spark.task.cpus``,
+            compete with other tasks.
+
+        Returns
+        -------
+        Report
+            Its values, counts and state equal those of `exactk.evaluate`. It has no users: `per_user` returns their values.
+
+        Raises
+        ------
+        InputError, InputTypeError
+            If an argument is invalid. What the types of the columns show is raised before the rows are moved; other
+            messages name a user, and how many buckets have a fault.
+        ImportError
+            If the Python of the workers lacks exactk, or has another version of it.
+
+        Warns
+        -----
+        EvaluationWarning
+            As `exactk.evaluate` warns, once, on the driver.
+
+        Examples
+        --------
+        >>> import exactk.spark
+        >>> exactk.spark.evaluate(truth, predictions, "ndcg@10")["ndcg@10"]  # doctest: +SKIP
+        """
+        buckets = self._buckets(truth, {"": predictions}, metrics, **options)
+        return report_of_buckets(self._collected(buckets))
+
+    def compare(
+        self,
+        truth: Frame,
+        systems: Mapping[str, Frame],
+        metrics: MetricsLike = DEFAULT_METRICS,
+        **options: Unpack[FrameComparisonOptions[Frame]],
+    ) -> Comparison:
+        """Evaluate several systems on one truth, and test how they differ.
+
+        The driver gets exact sums over each pair of systems, so that differences, intervals and p-values equal those of
+        `exactk.compare`, bit for bit.
+
+        Parameters
+        ----------
+        systems : mapping from str to Frame
+            The predictions of each system by its name, as in `evaluate`.
+        test : {"t", "sign"}
+            The test behind the p-values. Others need the values of all users in one place.
+        confidence
+            Intervals are those of ``interval="t"``.
+
+        Returns
+        -------
+        Comparison
+            Its values and differences equal those of `exactk.compare`.
+
+        Examples
+        --------
+        >>> import exactk.spark
+        >>> systems = {"popularity": popularity, "als": predictions}  # doctest: +SKIP
+        >>> exactk.spark.compare(truth, systems, "ndcg@10").differences  # doctest: +SKIP
+        """
+        given: Any = systems  # their frames are checked later
+        if not isinstance(given, Mapping) or not given:
+            raise type_error("systems", "a mapping from each system's name to its data frame", repr(systems))
+        given = options
+        of_frames = {name: option for name, option in given.items() if name in FrameOptions.__annotations__}
+        how = ComparisonOptions(**{name: option for name, option in given.items() if name not in of_frames})
+        buckets = self._buckets(truth, systems, metrics, how, **of_frames)
+        return comparison_of_buckets(self._collected(buckets))
+
+    def states(
+        self,
+        truth: Frame,
+        predictions: Frame,
+        metrics: MetricsLike = DEFAULT_METRICS,
+        **options: Unpack[FrameOptions[Frame]],
+    ) -> Frame:
+        """Return a lazy frame with the state of each bucket, to keep and to `merge` later.
+
+        States of different users, such as those of several days with different queries, can be united before they are merged.
+
+        Returns
+        -------
+        Frame
+            The columns ``bucket``, ``state`` (bytes of `exactk.State.to_bytes`), ``facts`` (what warnings need, as JSON) and
+            ``error``. Buckets without rows are left out.
+
+        Examples
+        --------
+        >>> import exactk.spark
+        >>> monday = exactk.spark.states(truth, predictions, "ndcg@10")  # doctest: +SKIP
+        """
+        states: Frame = self._engine.state_frame(self._buckets(truth, {"": predictions}, metrics, **options))
+        return states
+
+    def per_user(
+        self,
+        truth: Frame,
+        predictions: Frame,
+        metrics: MetricsLike = DEFAULT_METRICS,
+        **options: Unpack[FrameOptions[Frame]],
+    ) -> Frame:
+        """Return a lazy frame with the values of each user.
+
+        Returns
+        -------
+        Frame
+            The user columns of the truth, and a column of doubles per value, named as it is spelled. A user without a value
+            has null (of Dask: NaN), which means of columns leave out: one who is not evaluated, or whose value is NaN by
+            ``undefined="nan"``.
+
+        Examples
+        --------
+        >>> import exactk.spark
+        >>> values = exactk.spark.per_user(truth, predictions, "ndcg@10")  # doctest: +SKIP
+        """
+        values: Frame = self._engine.user_frame(self._buckets(truth, {"": predictions}, metrics, **options))
+        return values
+
+    def merge(self, frame: Frame) -> Report:
+        """Return the report of the states of a frame that `states` returned, or of a union of several.
+
+        Parameters
+        ----------
+        frame : Frame
+            The states of different users, with the same metrics and convention. Tasks add them; the driver gets their sum.
+
+        Returns
+        -------
+        Report
+            The report of all users.
+
+        Raises
+        ------
+        InputError
+            If there is no state, or the evaluation of a bucket raised an error.
+        StateMismatchError
+            If the states were computed differently.
+
+        Examples
+        --------
+        >>> import exactk.spark
+        >>> monday = exactk.spark.states(truth, predictions, "ndcg@10")  # doctest: +SKIP
+        >>> report = exactk.spark.merge(monday)  # doctest: +SKIP
+        """
+        missing = {*Bucket._fields} - {*self._engine.column_names(frame, "frame")}
+        if missing:
+            raise input_error("frame", f"the columns of {self._module}.states", f"no {', '.join(sorted(missing))}")
+        results = self._engine.collect(frame, None)
+        if not results:
+            raise input_error("frame", "at least one state", "none")
+        return report_of_buckets(results)
+
+    def _buckets(
+        self,
+        truth: object,
+        systems: Mapping[str, object],
+        metrics: MetricsLike,
+        comparison: ComparisonOptions | None = None,
+        *,
+        convention: ConventionLike = "standard",
+        exclude: object = None,
+        candidates: object = None,
+        base_predictions: object = None,
+        weights: object = None,
+        groups: object = None,
+        items: CatalogueLike | None = None,
+        num_buckets: int | None = None,
+        threads: int = 1,
+        **columns: Unpack[ColumnNames],
+    ) -> Buckets:
+        """Return the rows of all inputs, to be evaluated. The defaults are those of all functions."""
+        inputs = Inputs(truth, systems, exclude, candidates, base_predictions, weights, groups)
+
+        def plan(schemas: Schemas) -> ShardPlan:
+            return plan_shards(schemas, metrics, convention, columns, items, threads, comparison)
+
+        return self._engine.planned_buckets(inputs, plan, num_buckets)
+
+    def _collected(self, buckets: Buckets) -> list[Bucket]:
+        """Return the states of all buckets, or sums of them; those with a count per item after tasks have added them."""
+        adds = buckets.shard_plan.has_item_tallies or buckets.num_buckets > _MOST_STATES
+        tasks = math.isqrt(buckets.num_buckets) if adds else 0
+        states = self._engine.collect(self._engine.state_frame(buckets), tasks)
+        return states or [result_of_no_rows(buckets.shard_plan)]
 
 
-def evaluate_frames(
-    engine: Engine, truth: object, predictions: object, metrics: MetricsLike, options: Mapping[str, Any]
-) -> Report:
-    """Return the report of one system."""
-    buckets = planned_evaluation(engine, truth, {"": predictions}, metrics, **options)
-    return report_of_buckets(engine.collect_states(buckets) or [result_of_no_rows(buckets.shard_plan)])
+_MOST_STATES = 1000  # that the driver adds
 
 
-def compare_frames(
-    engine: Engine, truth: object, systems: object, metrics: MetricsLike, options: Mapping[str, Any]
-) -> Comparison:
-    """Return the comparison of several systems."""
-    if not isinstance(systems, Mapping) or not systems:  # their frames are checked later
-        raise type_error("systems", "a mapping from each system's name to its data frame", repr(systems))
-    of_frames = {name: option for name, option in options.items() if name in FrameOptions.__annotations__}
-    how = ComparisonOptions(**{name: option for name, option in options.items() if name not in of_frames})
-    buckets = planned_evaluation(engine, truth, systems, metrics, how, **of_frames)
-    return comparison_of_buckets(engine.collect_states(buckets) or [result_of_no_rows(buckets.shard_plan)])
+def _function(method: Callable[..., Any], module: str, frame: str) -> Callable[..., Any]:
+    """Return a method as a function of a module, with the module and the type of frames in its text."""
+
+    @wraps(method)
+    def function(*arguments: object, **options: object) -> object:
+        return method(*arguments, **options)
+
+    def adapted(text: Any) -> Any:  # noqa: ANN401 - text, or nothing
+        return re.sub(r"\bFrame\b", frame, text.replace("exactk.spark", module)) if isinstance(text, str) else text
+
+    shown = signature(method)
+    parameters = [one.replace(annotation=adapted(one.annotation)) for one in shown.parameters.values()]
+    made: Any = function
+    made.__signature__ = shown.replace(parameters=parameters, return_annotation=adapted(shown.return_annotation))
+    made.__module__, made.__qualname__, made.__doc__ = module, method.__name__, adapted(method.__doc__)
+    return function
 
 
-def merge_frame(engine: Engine, frame: object) -> Report:
-    """Return the report of a frame of states."""
-    engine.check_frame(frame, "frame")
-    missing = {*Bucket._fields} - {*engine.column_names(frame)}
-    if missing:
-        expected = f"the columns of {engine.__name__.rpartition('.')[0]}.states"
-        raise input_error("frame", expected, f"no {', '.join(sorted(missing))}")
-    results = engine.collect_added(frame)
-    if not results:
-        raise input_error("frame", "at least one state", "none")
-    return report_of_buckets(results)
+def _with_options(
+    function: Callable[..., Any], frame: str, sources: Sequence[Callable[..., Any]]
+) -> Callable[..., Any]:
+    """Return the function with its options in place of ``**options``; it gets all of them and no others."""
+    is_comparison = function.__name__ == "compare"
+    kind = FrameComparisonOptions if is_comparison else FrameOptions
 
+    @wraps(function)
+    def checked(*arguments: object, **options: object) -> object:
+        return function(*arguments, **with_defaults(options, checked, kind))
 
-def takes_frame_options(*sources: Callable[..., Any]) -> Callable[[Function], Function]:
-    """Return a decorator as `takes_options` does, of an engine's function, which gets all options and no others."""
-
-    def decorate(function: Function) -> Function:
-        is_comparison = function.__name__ == "compare"
-        kind = FrameComparisonOptions if is_comparison else FrameOptions
-
-        @wraps(function)
-        def checked(*arguments: object, **options: object) -> object:
-            return function(*arguments, **with_defaults(options, checked, kind))
-
-        shown = signature(
-            takes_options(kind, *sources, *[compare] * is_comparison, evaluate, planned_evaluation)(checked)
-        )
-        first, *others = shown.parameters.values()
-        others = [one.replace(annotation=re.sub(r"\bFrame\b", first.annotation, one.annotation)) for one in others]
-        checked.__signature__ = shown.replace(parameters=[first, *others])  # type: ignore[attr-defined]
-        return checked  # type: ignore[return-value]
-
-    return decorate
+    declared: list[Callable[..., Any]] = [*sources, *[compare] * is_comparison, evaluate, FrameFunctions._buckets]  # noqa: SLF001 - of this module
+    shown = signature(takes_options(kind, *declared)(checked))
+    parameters = [
+        one.replace(annotation=re.sub(r"\bFrame\b", frame, one.annotation)) for one in shown.parameters.values()
+    ]
+    checked.__signature__ = shown.replace(parameters=parameters)  # type: ignore[attr-defined]
+    return checked

@@ -13,9 +13,9 @@ from exactk._engine.pairs import Pairing, core_paired_engine
 from exactk._engine.request import align_systems, request_of_arguments
 from exactk._engine.systems import ONE_SYSTEM, SEVERAL_SYSTEMS, in_system
 from exactk._engine.warnings import Evaluated, warn_of
+from exactk._inputs.base_messages import ARGUMENT as BASE, naming_base
 from exactk._inputs.items import Items
 from exactk._inputs.keys.column_roles import Columns, user_columns
-from exactk._inputs.metric_inputs import check_base_is_not_read
 from exactk._inputs.registry import classify
 from exactk._plan.conventions import as_convention, with_complete_hint
 from exactk._plan.metric_strings import plan, warn_of_unused_fields
@@ -45,12 +45,18 @@ if TYPE_CHECKING:
     from exactk._report.comparison_options import ComparisonOptions
 
 
+_LISTS = ("exclude", "candidates", BASE)
+"""The arguments that have items of users, beside the predictions."""
+
+
 class Schemas(NamedTuple):
     """The Arrow schemas of the inputs. Weights and groups may be the name of a column of the truth instead."""
 
     truth: Any
     systems: Mapping[str, Any]
     exclude: Any = None
+    candidates: Any = None
+    base_predictions: Any = None
     weights: Any = None
     groups: Any = None
 
@@ -80,15 +86,13 @@ class ShardPlan:
 
     def request(self, tables: Sequence[Any], *, per_user: bool = False) -> Request:
         """Return the request to evaluate the tables, one per side."""
-        split = [
-            split_structs(table, side.argument, self.columns) for side, table in zip(self.sides, tables, strict=True)
-        ]
+        split = [split_structs(table, side.role, self.columns) for side, table in zip(self.sides, tables, strict=True)]
         named = dict(named_tables(self.sides, split))
         for argument, column in self.of_truth.items():
             users = user_columns(Columns(named["truth"].column_names), self.columns.get("user"), "truth")
             named[argument] = values_of_truth(named["truth"], users, column, argument)
         named["truth"] = without_values(named["truth"], self.of_truth.values(), self.columns)
-        options = {name: named.get(name) for name in ("exclude", "weights", "groups")}
+        options = {name: named.get(name) for name in (*_LISTS, "weights", "groups")}
         values = self.values
         form, predictions, pairing = ONE_SYSTEM, named["systems"].get(""), None
         if self.comparison is not None:
@@ -134,7 +138,6 @@ def plan_shards(
     if isinstance(metrics, Iterator):
         metrics = list(metrics)
     values = plan(metrics, convention)
-    check_base_is_not_read(values)
     if comparison is not None:
         _check_comparison(comparison, convention, values, schemas)
     warn_of_unused_fields(convention, values)
@@ -153,7 +156,7 @@ def plan_shards(
     inputs = [
         ("truth", "", schemas.truth),
         *(("predictions", system, schema) for system, schema in schemas.systems.items()),
-        ("exclude", "", schemas.exclude),
+        *((name, "", getattr(schemas, name)) for name in _LISTS),
         *((name, "", getattr(schemas, name)) for name in ("weights", "groups") if name not in of_truth),
     ]
     given = [(argument, system, schema) for argument, system, schema in inputs if schema is not None]
@@ -174,14 +177,17 @@ def plan_shards(
     request = shard_plan.request(empty)
     chunk = align_systems(request)  # raises as for frames of these columns
     warn_of(Evaluated(Part({}, chunk.of_truth), convention))
-    split = [split_structs(one, side.argument, columns) for side, one in zip(sides, empty, strict=True)]
+    split = [split_structs(one, side.role, columns) for side, one in zip(sides, empty, strict=True)]
     check_kinds(sides, split, columns)
     return shard_plan
 
 
 def _side_of_schema(number: int, argument: str, schema: Any, columns: ColumnNames, **parts: Any) -> Side:  # noqa: ANN401 - those of `side_of_schema`
-    with in_system(parts["system"]):
-        return side_of_schema(number, argument, schema, columns, **parts)
+    if argument != BASE:
+        with in_system(parts["system"]):
+            return side_of_schema(number, argument, schema, columns, **parts)
+    with naming_base():
+        return side_of_schema(number, "predictions", schema, columns, **parts)._replace(argument=BASE)
 
 
 def _check_comparison(
@@ -199,7 +205,7 @@ def _check_comparison(
 
 def _check_order(convention: Convention, values: Sequence[Value], sides: Sequence[Side], columns: ColumnNames) -> None:
     """Raise InputError if ties are broken by the order of rows, which data frames of engines do not have."""
-    has_rows = any(side.argument == "predictions" and side.has_item_column for side in sides)
+    has_rows = any(side.role == "predictions" and side.has_item_column for side in sides)
     by_order = next((value for value in values if value.rules["ties"] == "input_order"), None)
     if by_order is not None and has_rows and columns.get("rank") is None:
         expected = "an order of ties that does not depend on the order of rows"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from exactk._inputs.base_messages import ARGUMENT as BASE
 from exactk._inputs.containers.frames import columns_by_role
 from exactk._inputs.keys.column_roles import Columns, item_column, user_columns, usual_role
 from exactk._inputs.keys.vocabulary import KIND_HINT
@@ -36,6 +37,11 @@ class Side(NamedTuple):
     users: tuple[Column, ...]
     others: tuple[Column, ...]
     schema: Any  # of the caller's frame
+
+    @property
+    def role(self) -> str:
+        """What the rows are: those of base predictions are predictions."""
+        return "predictions" if self.argument == BASE else self.argument
 
     @property
     def columns(self) -> tuple[Column, ...]:
@@ -127,7 +133,7 @@ def check_kinds(sides: Iterable[Side], tables: Iterable[Any], requested: ColumnN
         names = {column.name: column.source for column in side.columns if column.kind}
         by_name = {name: key_kind(table.schema, source, side.argument) for name, source in names.items()}
         if side.argument not in {"weights", "groups"}:
-            item = columns_by_role(table, side.argument, requested).item
+            item = columns_by_role(table, side.role, requested).item
             names, by_name = {**names, "item": item}, {**by_name, "item": key_kind(table.schema, item, side.argument)}
         for name, kind in by_name.items():
             kinds.setdefault(name, {}).setdefault(kind, f"{side.argument}.{names[name]}")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from exactk._runtime import optional
 from exactk._runtime.errors import type_error
-from exactk._sharded.engines import check_num_buckets
+from exactk._sharded.engines import Buckets, check_num_buckets
 from exactk._sharded.parts import parts_of_table, parts_schema, tables_of_parts
 from exactk._sharded.results import Bucket, add_results
 from exactk._sharded.worker import result_of_tables, user_value_schema, values_of_tables
@@ -31,12 +31,11 @@ if TYPE_CHECKING:
     from exactk._sharded.shard_plan import ShardPlan
 
 
-class Buckets(NamedTuple):
-    """The rows of all inputs, to be evaluated."""
+class _Parts(NamedTuple):
+    """The rows of all inputs, with each bucket in a partition of its own."""
 
-    shard_plan: ShardPlan
-    task: Any  # the same as a task, which a cluster sends to each worker once
-    parts: DataFrame  # with each bucket in a partition of its own
+    task: Any  # the plan as a task, which a cluster sends to each worker once
+    frame: DataFrame
 
 
 def planned_buckets(inputs: Inputs, plan: Planner, num_buckets: int | None) -> Buckets:
@@ -49,21 +48,19 @@ def planned_buckets(inputs: Inputs, plan: Planner, num_buckets: int | None) -> B
     check_num_buckets(num_buckets)
     _check_workers()
     task = optional.dask_delayed()(shard_plan, name=f"exactk-plan-{uuid.uuid4().hex}", traverse=False)
-    return Buckets(shard_plan, task, _in_buckets(shard_plan, task, frames, num_buckets))
+    return Buckets(shard_plan, _Parts(task, _in_buckets(shard_plan, task, frames, num_buckets)), num_buckets)
 
 
-def check_frame(frame: Any, argument: str) -> None:  # noqa: ANN401 - whatever a caller gives
+def column_names(frame: Any, argument: str) -> list[str]:  # noqa: ANN401 - whatever a caller gives
+    """Return the names of a frame's columns; raise InputTypeError for anything else."""
     if not isinstance(frame, optional.dask_dataframe().DataFrame):
         raise type_error(argument, "a data frame of Dask", f"{type(frame).__module__}.{type(frame).__qualname__}")
-
-
-def column_names(frame: DataFrame) -> list[str]:
     return list(frame.columns)
 
 
 def _schema_of_frame(frame: Any, argument: str) -> Any:  # noqa: ANN401 - likewise; pyarrow has no types
     """Return the Arrow schema; for columns of Python objects, that of the first partition with values."""
-    check_frame(frame, argument)
+    column_names(frame, argument)
     pa = optional.arrow("exactk.dask")
     schema = arrow_schema(frame, argument)
     unknown = [field.name for field in schema if pa.types.is_null(field.type)]
@@ -108,7 +105,12 @@ def state_schema() -> Any:  # noqa: ANN401 - pyarrow has no types
 def state_frame(buckets: Buckets) -> DataFrame:
     """Return the state of each bucket."""
     meta = _meta(state_schema())
-    return buckets.parts.map_partitions(_state_of_partition, buckets.task, meta=meta, clear_divisions=True)
+    return _of_buckets(buckets, _state_of_partition, meta)
+
+
+def _of_buckets(buckets: Buckets, function: Any, meta: pd.DataFrame) -> DataFrame:  # noqa: ANN401 - of a partition and the plan
+    parts: _Parts = buckets.rows
+    return parts.frame.map_partitions(function, parts.task, meta=meta, clear_divisions=True)
 
 
 def _state_of_partition(partition: pd.DataFrame, shard_plan: ShardPlan) -> pd.DataFrame:
@@ -123,7 +125,7 @@ def _state_of_partition(partition: pd.DataFrame, shard_plan: ShardPlan) -> pd.Da
 def user_frame(buckets: Buckets) -> DataFrame:
     """Return the values of the users of each bucket."""
     meta = _meta(user_value_schema(buckets.shard_plan))
-    return buckets.parts.map_partitions(_values_of_partition, buckets.task, meta=meta, clear_divisions=True)
+    return _of_buckets(buckets, _values_of_partition, meta)
 
 
 def _values_of_partition(partition: pd.DataFrame, shard_plan: ShardPlan) -> pd.DataFrame:
@@ -133,12 +135,7 @@ def _values_of_partition(partition: pd.DataFrame, shard_plan: ShardPlan) -> pd.D
     return pandas_of_table(values_of_tables(shard_plan, tables, rows))
 
 
-def collect_states(buckets: Buckets) -> list[Bucket]:
-    """Return the sum of the states of all buckets."""
-    return collect_added(state_frame(buckets))
-
-
-def collect_added(states: DataFrame) -> list[Bucket]:
+def collect(states: DataFrame, tasks: int | None) -> list[Bucket]:  # noqa: ARG001 - Dask has its own number
     """Return the sum of the states, which tasks add in a tree, and each error."""
     sums = states[list(Bucket._fields)].reduction(_added, meta=_meta(Bucket.schema()))
     return [Bucket(**row) for row in table_of_pandas(sums.compute()).to_pylist()]

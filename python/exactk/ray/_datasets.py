@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from exactk._runtime import optional
 from exactk._runtime.errors import ExactkError, type_error
-from exactk._sharded.engines import check_num_buckets
+from exactk._sharded.engines import Buckets, check_num_buckets
 from exactk._sharded.parts import parts_of_table, parts_schema, plain_type, tables_of_parts
 from exactk._sharded.results import Bucket, add_results, error_from_json, error_to_json
 from exactk._sharded.worker import result_of_tables, user_value_schema, values_of_tables
@@ -18,19 +18,6 @@ if TYPE_CHECKING:
 
     from exactk._sharded.engines import Inputs, Planner
     from exactk._sharded.shard_plan import ShardPlan
-
-
-class Buckets(NamedTuple):
-    """The rows of all inputs, to be evaluated."""
-
-    shard_plan: ShardPlan
-    parts: Dataset
-    num_buckets: int
-
-    def map(self, function: Any) -> Dataset:  # noqa: ANN401 - a function of the plan and the parts of a bucket
-        """Return what the function makes of each bucket, whose parts Ray passes in one call."""
-        grouped = self.parts.groupby("bucket", num_partitions=self.num_buckets)
-        return grouped.map_groups(function, batch_format="pyarrow", fn_args=(self.shard_plan,))
 
 
 def planned_buckets(inputs: Inputs, plan: Planner, num_buckets: int | None) -> Buckets:
@@ -53,19 +40,21 @@ def planned_buckets(inputs: Inputs, plan: Planner, num_buckets: int | None) -> B
     return Buckets(shard_plan, united, num_buckets)
 
 
-def check_frame(dataset: Any, argument: str) -> None:  # noqa: ANN401 - whatever a caller gives
+def column_names(dataset: Any, argument: str) -> list[str]:  # noqa: ANN401 - whatever a caller gives
+    """Return the names of a dataset's columns; raise InputTypeError for anything else."""
+    _check_dataset(dataset, argument)
+    return list(dataset.columns() or [])
+
+
+def _check_dataset(dataset: Any, argument: str) -> None:  # noqa: ANN401 - likewise
     if not isinstance(dataset, optional.ray().data.Dataset):
         found = f"{type(dataset).__module__}.{type(dataset).__qualname__}"
         raise type_error(argument, "a dataset of Ray", found)
 
 
-def column_names(dataset: Dataset) -> list[str]:
-    return list(dataset.columns() or [])
-
-
 def _schema_of_dataset(dataset: Any, argument: str) -> Any:  # noqa: ANN401 - likewise; pyarrow has no types
     """Return the Arrow schema; of blocks of pandas, that of the first block as a table."""
-    check_frame(dataset, argument)
+    _check_dataset(dataset, argument)
     pa = optional.arrow("exactk.ray")
     schema = dataset.schema()
     if schema is not None and not isinstance(schema.base_schema, pa.Schema):
@@ -135,7 +124,14 @@ def _result_of_parts(parts: Any, shard_plan: ShardPlan) -> tuple[list[Any], int,
 
 def state_frame(buckets: Buckets) -> Dataset:
     """Return the state of each bucket."""
-    return buckets.map(_state_of_parts)
+    return _of_buckets(buckets, _state_of_parts)
+
+
+def _of_buckets(buckets: Buckets, function: Any) -> Dataset:  # noqa: ANN401 - of the parts of a bucket and the plan
+    """Return what the function makes of each bucket, whose parts Ray passes in one call."""
+    grouped = buckets.rows.groupby("bucket", num_partitions=buckets.num_buckets)
+    made: Dataset = grouped.map_groups(function, batch_format="pyarrow", fn_args=(buckets.shard_plan,))
+    return made
 
 
 def _state_of_parts(parts: Any, shard_plan: ShardPlan) -> Any:  # noqa: ANN401 - pyarrow has no types
@@ -150,7 +146,7 @@ def _state_of_parts(parts: Any, shard_plan: ShardPlan) -> Any:  # noqa: ANN401 -
 
 def user_frame(buckets: Buckets) -> Dataset:
     """Return the values of the users of each bucket."""
-    return buckets.map(_values_of_parts)
+    return _of_buckets(buckets, _values_of_parts)
 
 
 def _values_of_parts(parts: Any, shard_plan: ShardPlan) -> Any:  # noqa: ANN401 - pyarrow has no types
@@ -160,22 +156,13 @@ def _values_of_parts(parts: Any, shard_plan: ShardPlan) -> Any:  # noqa: ANN401 
     return values_of_tables(shard_plan, tables, rows) if rows else user_value_schema(shard_plan).empty_table()
 
 
-def collect(states: Dataset) -> list[Bucket]:
+def collect(states: Dataset, tasks: int | None) -> list[Bucket]:
+    """Return the states as they are, or their sum, which tasks add, first some of them and then all, and each error."""
+    if tasks != 0:
+        states = states.materialize()
+        for count in (tasks or math.isqrt(states.num_blocks()), 1):
+            states = states.repartition(max(count, 1)).map_batches(_added, batch_format="pyarrow", batch_size=None)
     return [Bucket(*(row[name] for name in Bucket._fields)) for row in states.take_all()]
-
-
-def collect_states(buckets: Buckets) -> list[Bucket]:
-    """Return the states; those with a count per item after tasks have added them, so that the driver holds one."""
-    states = state_frame(buckets)
-    return collect_added(states) if buckets.shard_plan.has_item_tallies else collect(states)
-
-
-def collect_added(states: Dataset) -> list[Bucket]:
-    """Return the sum of the states, which tasks add, first some of them and then all, and each error."""
-    states = states.materialize()
-    for count in (math.isqrt(states.num_blocks()), 1):
-        states = states.repartition(max(count, 1)).map_batches(_added, batch_format="pyarrow", batch_size=None)
-    return collect(states)
 
 
 def _added(states: Any) -> Any:  # noqa: ANN401 - pyarrow has no types

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from exactk._runtime import optional
 from exactk._runtime.errors import type_error
-from exactk._sharded.engines import check_num_buckets
+from exactk._sharded.engines import Buckets, check_num_buckets
 from exactk._sharded.results import Bucket, add_results
 from exactk._sharded.sides import SIDE
 from exactk._sharded.worker import evaluate_bucket, evaluate_users, user_value_columns
@@ -21,20 +20,11 @@ if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, SparkSession
 
     from exactk._sharded.engines import Inputs, Planner
-    from exactk._sharded.shard_plan import ShardPlan
     from exactk._sharded.sides import Side
 
 SQL_TYPES = {"int": "bigint", "str": "string"}
 """What keys are cast to, by kind."""
 _RESULT = "state binary, facts string, error string"
-
-
-class Buckets(NamedTuple):
-    """The rows of all inputs, to be evaluated."""
-
-    shard_plan: ShardPlan
-    rows: DataFrame  # with each bucket in a partition of its own
-    num_buckets: int
 
 
 def planned_buckets(inputs: Inputs, plan: Planner, num_buckets: int | None) -> Buckets:
@@ -56,18 +46,16 @@ _DEFAULT_BUCKETS = 200  # Spark's own default, where it is "auto"
 
 
 def _schema_of_frame(frame: Any, argument: str) -> Any:  # noqa: ANN401 - a frame of Spark; pyarrow has no types
-    check_frame(frame, argument)
+    column_names(frame, argument)
     return arrow_schema(frame.schema.jsonValue())
 
 
-def check_frame(frame: Any, argument: str) -> None:  # noqa: ANN401 - a frame of Spark, or of Spark Connect
+def column_names(frame: Any, argument: str) -> list[str]:  # noqa: ANN401 - a frame of Spark, or of Spark Connect
+    """Return the names of a frame's columns; raise InputTypeError for anything else."""
     kind = type(frame)  # a column of Spark has any attribute
     if not all(hasattr(kind, name) for name in ("mapInArrow", "sparkSession", "schema")):
         found = f"{kind.__module__.partition('.')[0]}.{kind.__name__}"
         raise type_error(argument, "a data frame of Spark 3.4 or newer", found.removeprefix("builtins."))
-
-
-def column_names(frame: DataFrame) -> list[str]:
     return list(frame.columns)
 
 
@@ -118,13 +106,9 @@ def _quoted(name: str) -> str:
 
 
 def state_frame(buckets: Buckets) -> DataFrame:
-    """Return the state of each bucket."""
-    return buckets.rows.mapInArrow(partial(evaluate_bucket, buckets.shard_plan), _RESULT)
-
-
-def numbered_states(buckets: Buckets) -> DataFrame:
     """Return the state of each bucket, with its number."""
-    return state_frame(buckets).select(optional.spark_functions().spark_partition_id().alias("bucket"), "*")
+    states: DataFrame = buckets.rows.mapInArrow(partial(evaluate_bucket, buckets.shard_plan), _RESULT)
+    return states.select(optional.spark_functions().spark_partition_id().alias("bucket"), "*")
 
 
 def user_frame(buckets: Buckets) -> DataFrame:
@@ -132,29 +116,18 @@ def user_frame(buckets: Buckets) -> DataFrame:
     users, names = user_value_columns(buckets.shard_plan)
     columns = [f"{_quoted(one.source)} {SQL_TYPES[one.kind]}" for one in users]
     columns += [f"{_quoted(name)} double" for name in names]
-    return buckets.rows.mapInArrow(partial(evaluate_users, buckets.shard_plan), ", ".join(columns))
+    values: DataFrame = buckets.rows.mapInArrow(partial(evaluate_users, buckets.shard_plan), ", ".join(columns))
+    return values
 
 
-def collect_states(buckets: Buckets) -> list[Bucket]:
-    """Return the states; after tasks have added them, if they are many or have a count per item."""
-    states = state_frame(buckets)
-    if buckets.shard_plan.has_item_tallies or buckets.num_buckets > _MOST_STATES:
-        return collect_added(states.repartition(math.isqrt(buckets.num_buckets)))
-    return collect(states)
-
-
-_MOST_STATES = 1000  # that the driver adds, at half a millisecond each
-
-
-def collect_added(states: DataFrame) -> list[Bucket]:
-    """Return the sum of the states, which tasks add, first of each partition, then of all, and each error."""
-    of_partitions = states.select(*Bucket._fields).mapInArrow(add_results, _RESULT)
-    return collect(of_partitions.repartition(1).mapInArrow(add_results, _RESULT))
-
-
-def collect(frame: DataFrame) -> list[Bucket]:
-    rows = frame.collect()
-    return [Bucket(None if row.state is None else bytes(row.state), row.facts, row.error) for row in rows]
+def collect(states: DataFrame, tasks: int | None) -> list[Bucket]:
+    """Return the states as they are, or their sums, which tasks add, first of each partition, then of all, and each error."""
+    states = states.select(*Bucket._fields)
+    if tasks:
+        states = states.repartition(tasks)
+    if tasks != 0:
+        states = states.mapInArrow(add_results, _RESULT).repartition(1).mapInArrow(add_results, _RESULT)
+    return [Bucket(None if row.state is None else bytes(row.state), row.facts, row.error) for row in states.collect()]
 
 
 def _check_workers(session: SparkSession) -> None:
