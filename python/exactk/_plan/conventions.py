@@ -333,6 +333,14 @@ class Convention(Record, kw_only=True):
         """Return the convention that `to_dict` described."""
         if not isinstance(data, Mapping) or {*map(type, data)} - {str}:  # type: ignore[redundant-expr]
             raise type_error("convention", "a mapping of fields", repr(data)[:200])
+        overrides = data.get("overrides")
+        if isinstance(overrides, dict) and {*map(type, overrides)} <= {str}:  # JSON has no other keys
+            import json
+
+            try:
+                return _convention_of_json(json.dumps(data))
+            except (TypeError, ValueError):  # which the fields explain
+                pass
         return cls().replace(**data)
 
     def __repr__(self) -> str:
@@ -368,28 +376,17 @@ class Convention(Record, kw_only=True):
         return hash((_field_values(self), frozenset(overrides)))
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return (convention_of_plain, (self.to_dict(),))
+        return (Convention.from_dict, (self.to_dict(),))
 
 
 Convention.__module__ = "exactk"  # where a dataclass would look for names, if it stood in its body
 
 
-def convention_of_plain(data: Mapping[Any, Any]) -> Convention:
-    """Return the convention that `Convention.to_dict` described: of equal data, as many states have them, the same."""
-    import json
-
-    try:
-        text = json.dumps(data)
-    except (TypeError, ValueError):
-        return Convention.from_dict(data)  # which says what is wrong
-    return _convention_of_json(text)
-
-
-@lru_cache(maxsize=64)
+@lru_cache(maxsize=64)  # states of one evaluation have the same
 def _convention_of_json(text: str) -> Convention:
     import json
 
-    return Convention.from_dict(json.loads(text))
+    return Convention().replace(**json.loads(text))
 
 
 @lru_cache(maxsize=1024)  # each call reads those of its values

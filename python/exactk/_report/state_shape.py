@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from exactk._plan.conventions import Convention, convention_of_plain
+from exactk._plan.conventions import Convention
 from exactk._plan.metric_strings import plan
 from exactk._plan.metrics import CustomInfo, check_name
 from exactk._plan.values import as_plan, is_in_unit_range, plan_group_tallies, plan_item_tallies, range_of
@@ -262,7 +262,7 @@ _CUSTOM: dict[str, Shape] = {
 _HEAD: dict[str, Shape] = {
     "metrics": Many(Text()),
     "spellings": Many(Text()),
-    "convention": Through(convention_of_plain, Convention.to_dict),
+    "convention": Through(Convention.from_dict, Convention.to_dict),
     "weighted": FLAG,
     "counts": Anything(),
     "totals": Many(SUMS),

@@ -277,6 +277,7 @@ def is_unit(value: Value) -> bool:
 
 
 _TOLERANCE = 1e-9  # of a sum: users have doubles, sums are exact
+_MOST_NUMBER = 2.0**640  # of a user: its product with any weight, and sums of these, are finite
 
 
 def kept_to_plain(table: UserTable, values: Sequence[Value]) -> dict[str, Any]:
@@ -386,7 +387,7 @@ def _are_ratios(rows: NDArray[np.float64]) -> bool:
 
 def _user_numbers(data: object, what: str, users: int, limits: tuple[float, float]) -> list[float]:
     """Return a number for each user, NaN for null."""
-    row, (least, most) = elements(data, what, users), limits
+    row, least, most = elements(data, what, users), max(limits[0], -_MOST_NUMBER), min(limits[1], _MOST_NUMBER)
     for position, number in enumerate(row):
         is_number = type(number) is float or (type(number) is int and abs(number) < 2**53)
         if number is not None and not (is_number and math.isfinite(number) and least <= number <= most):
