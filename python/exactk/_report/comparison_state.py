@@ -36,7 +36,7 @@ from exactk._runtime.shapes import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
     from exactk._plan.values import Value
     from exactk._report.paired_sums import Pair
@@ -51,31 +51,26 @@ def _paired_sums(*cells: Any) -> PairedSums:  # noqa: ANN401 - numbers and tuple
     return PairedSums(users, only_system, only_baseline, greater, less, Moments(*moments))
 
 
-_PAIRED_SUMS = Row(
-    _paired_sums,
-    (*(Whole(),) * 6, Many(Exact()), Whole(most=_MAX_SCALE), Many(Exact()), Whole(most=_MAX_SCALE)),
+_SUMS = Many(
+    Row(
+        _paired_sums,
+        (*(Whole(),) * 6, Many(Exact()), Whole(most=_MAX_SCALE), Many(Exact()), Whole(most=_MAX_SCALE)),
+        lambda sums: (*sums[:5], *sums.moments),
+    )
 )
-_SUMS = Many(_PAIRED_SUMS)
-_PAIR = Fields(
-    dict, {"system": Text(), "baseline": Text(), "totals": _SUMS, "groups": Maybe(Pairs(GroupLabel(), _SUMS))}
-)
+_GROUPS = Maybe(Pairs(GroupLabel(), _SUMS))
+_PAIR = Fields(dict, {"system": Text(), "baseline": Text(), "totals": _SUMS, "groups": _GROUPS})
 _PAIRED = Fields(dict, {"weighted": FLAG, "clustered": FLAG, "pairs": Many(_PAIR)})
 
 
 def paired_to_plain(paired: PairedState) -> dict[str, Any]:
     """Return the sums as plain data. Integers are hexadecimal text."""
-
-    def rows(sums: Iterable[PairedSums]) -> list[tuple[object, ...]]:
-        return _SUMS.write((*one[:5], *one.moments) for one in sums)
-
     pairs = [
         {
             "system": system,
             "baseline": baseline,
-            "totals": rows(totals),
-            "groups": None
-            if paired.groups is None
-            else [[label, rows(sums)] for label, sums in paired.groups[system, baseline].items()],
+            "totals": _SUMS.write(totals),
+            "groups": _GROUPS.write(None if paired.groups is None else paired.groups[system, baseline]),
         }
         for (system, baseline), totals in paired.totals.items()
     ]

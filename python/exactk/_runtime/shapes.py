@@ -11,7 +11,7 @@ from exactk._runtime.errors import ExactkError, input_error
 from exactk._runtime.records import NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator
+    from collections.abc import Callable, Collection, Iterable, Iterator
 
 MOST = 2**62
 _MOST_HEX_DIGITS = 2048  # of an exact sum; those of the reference have fewer
@@ -182,6 +182,7 @@ class Row(NamedTuple):
 
     make: Callable[..., Any]
     shapes: tuple[Shape, ...]
+    values: Callable[[Any], Iterable[Any]] = iter  # of what was made
 
     def read(self, data: Any) -> Any:  # noqa: ANN401
         values: list[Any] = []
@@ -195,7 +196,7 @@ class Row(NamedTuple):
         return self.make(*values)
 
     def write(self, value: Any) -> list[Any]:  # noqa: ANN401
-        return [shape.write(cell) for shape, cell in zip(self.shapes, value, strict=True)]
+        return [shape.write(cell) for shape, cell in zip(self.shapes, self.values(value), strict=True)]
 
 
 class Fields(NamedTuple):
