@@ -6,6 +6,7 @@ import copy
 import itertools
 import json
 import math
+import pickle
 import zlib
 from typing import TYPE_CHECKING, Any
 
@@ -447,3 +448,65 @@ def test_ranges_without_an_end_are_json() -> None:
         assert exactk.State.from_bytes(report.state.to_bytes()) == report.state
         ((info,), (low, high)) = report.state.custom_metrics, bounds
         assert info.range == (low, high)
+
+
+def tiny(judged: Any) -> Any:
+    return judged.hits[:, 0] * 1e-10 + 1e-10 / 3
+
+
+def tiny_ratios(judged: Any) -> Any:
+    return judged.hits[:, 0] * 2e-245, np.full(len(judged.hits), 1e-245)
+
+
+SURPRISE = exactk.custom("surprise", tiny, k=1, range=(0, 1), version="1")
+RATIO = exactk.custom("ratio", tiny_ratios, k=1, range=(0, 2), version="1")
+TWO: Any = {"one": {"a": [1], "b": [3]}, "other": {"a": [2], "b": [3]}}
+OF_GRADES: Any = {"a": {1: 5.0, 2: 1.0}, "b": {3: 2.0}}  # b has nothing of grade 4 or more
+HONEST: dict[str, dict[str, Any]] = {
+    "0 / 0 of a micro average": {"metrics": "recall@10", "convention": {"base": "tensorflow", "min_grade": 4.0}},
+    "lists without relevant items": {
+        "metrics": ["recall@2(average=micro)", "auc(average=micro)", "ndcg@2(average=micro)"],
+        "convention": {"empty_truth": "compute", "min_grade": 4.0},
+    },
+    "values below 2^-33": {"metrics": [SURPRISE, "ndcg@2"]},
+    "gains of 2^60": {"metrics": "ndcg@2", "truth": {"a": {1: 1.0, 2: 2.0, 7: 60.0}, "b": {3: 2.0}}, "gain": "exp2"},
+    "products that underflow": {"metrics": RATIO, "average": "micro", "weights": {"a": 2.0**-256, "b": 2.0**-255}},
+}
+
+
+@pytest.mark.parametrize("name", HONEST)
+@pytest.mark.filterwarnings("ignore::exactk.EvaluationWarning")
+def test_what_was_evaluated_is_never_refused(name: str) -> None:
+    case = dict(HONEST[name])
+    truth, fields = case.pop("truth", OF_GRADES), {key: case.pop(key) for key in ("gain", "average") if key in case}
+    convention = {"base": "standard", **case.pop("convention", {}), **fields}
+    comparison = exactk.compare(truth, TWO, per_user=True, convention=convention, **case)
+    for one in (comparison, comparison.state, comparison.reports["one"], comparison.reports["other"].state):
+        assert pickle.loads(pickle.dumps(one)) == one  # noqa: S301 - our own
+        assert type(one).from_dict(json.loads(json.dumps(one.to_dict()))) == one
+    parts = [
+        exactk.compare({user: truth[user]}, {name: {user: lists[user]} for name, lists in TWO.items()},
+            convention=convention, **{**case, **({"weights": {user: case["weights"][user]}} if "weights" in case else {})})
+        for user in truth
+    ]  # fmt: skip
+    assert exactk.merge([one.state for one in parts]).state == comparison.state
+
+
+def test_a_pickle_that_was_changed_is_an_input_error() -> None:
+    comparison = _comparison(per_user=True)
+    function, (reports, options, paired, clusters) = comparison.__reduce__()
+    assert function(reports, options, paired, clusters) == comparison
+    with pytest.raises(exactk.InputError, match="found invalid data: paired: expected a mapping"):
+        function(reports, options, 3, clusters)
+
+
+@pytest.mark.filterwarnings("ignore::exactk.EvaluationWarning")
+def test_variances_of_very_different_size() -> None:
+    systems: Any = {"A": [[1], []], "B": [[1, 2], [1, 2]], "C": [[1], [1, 2]]}
+    for size in (1e40, 1e60, 1e70):
+        comparison = exactk.compare(
+            [[1], [2]], systems, "list_fill@5", runs={"R": ["B", "C"]}, weights=[size, 1 / size]
+        )
+        (row,) = comparison.differences
+        assert 0 <= row.p <= 1
+        assert "list_fill@5" in comparison.to_markdown()

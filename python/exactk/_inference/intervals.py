@@ -269,7 +269,9 @@ def _relative_interval_with_runs(estimate: Estimate, confidence: float) -> Inter
         difference = share * ratio - factor
         if total == 0:
             return difference != 0
-        df = total**2 / sum(part**2 / df for part, df in zip(parts, degrees, strict=True) if part)
+        unit = math.frexp(total)[1]  # without which squares would underflow
+        whole, *scaled = (math.ldexp(part, -unit) for part in (total, *parts))
+        df = whole**2 / sum(part**2 / df for part, df in zip(scaled, degrees, strict=True) if part)
         return bool(difference**2 > quantile_of(df, probability) ** 2 * total)
 
     def bound(step: float) -> float:

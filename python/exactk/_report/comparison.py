@@ -668,14 +668,20 @@ class Comparison(Exports, Mapping[str, Mapping[str, float]]):
     def from_dict(cls, data: Mapping[str, Any]) -> Comparison:
         """Return the comparison that `to_dict` described."""
         with plain_data("comparison", cls._expected()):
-            return cls._from_plain(**_SHAPE.read(data))
+            return cls._of_fields(**_SHAPE.read(data))
 
     def __reduce__(self) -> tuple[Any, ...]:
         state = self.state.to_dict()
         return (Comparison._from_plain, (self._reports, state["options"], state["paired"], self._clusters))
 
     @classmethod
-    def _from_plain(
+    def _from_plain(cls, *fields: Any) -> Comparison:  # noqa: ANN401 - those of the next function
+        """Return what `__reduce__` described."""
+        with plain_data("comparison", cls._expected()):
+            return cls._of_fields(*fields)
+
+    @classmethod
+    def _of_fields(
         cls,
         reports: dict[str, Report],
         options: dict[str, Any],

@@ -127,15 +127,28 @@ def _check_pair(paired: PairedState, pair: Pair, values: Sequence[Value], system
             if only or system not in systems:  # users whom the other system lacks, or a mean of training runs
                 continue
             of_parts = [systems[system].totals[part] for part in parts[index]]
-            expected = _numbers_of_state(value, of_parts)
-            found = [sums.moments.sum(side * len(expected) + column) for column in range(len(expected))]
-            if any(part.undefined for part in of_parts):
-                continue
-            if found != expected or any(part.users != sums.users for part in of_parts):
+            if not _has_sums(sums, side, value, of_parts):
                 raise ShapeError("paired", f"the sums of {value.name} of {system!r} in its pairs too")
         groups = [by_value[index] for by_value in (paired.groups or {}).get(pair, {}).values()]
         if groups and not _are_equal(reduce(PairedSums.plus, groups), sums):
             raise ShapeError("paired", f"sums of {value.name} by group that add up to those of all users")
+
+
+def _has_sums(sums: PairedSums, side: int, value: Value, parts: Sequence[Sums]) -> bool:
+    """Return whether one side of a pair whose other system has the same users has a system's sums.
+
+    Pairs may have fewer digits than the system: each user's number is rounded.
+    """
+    average, moments = value.rules["average"], sums.moments
+    if any(part.undefined for part in parts):
+        return True
+    if average == "macro" and any(part.users != sums.users for part in parts):  # others leave out 0 / 0 in pairs alone
+        return False
+    expected = _numbers_of_state(value, parts)
+    found = [moments.sum(side * len(expected) + column) for column in range(len(expected))]
+    is_rounded = any(part.total_scale > moments.sums_scale for part in parts)
+    most = Fraction(is_rounded * sums.users, 1 << moments.sums_scale)
+    return all(abs(one - other) <= most for one, other in zip(found, expected, strict=True))
 
 
 def _numbers_of_state(value: Value, parts: Sequence[Sums]) -> list[Fraction]:

@@ -185,7 +185,8 @@ def _check_micro(part: Value, sums: Sums) -> None:
     for low, number, scale in ((least, sums.total, sums.total_scale), (0, sums.weight, sums.weight_scale)):
         if not low << scale <= number <= bound << scale:
             raise ShapeError("", f"non-negative sums of {part.name} that {sums.users} users can have", number)
-    if sums.total << sums.weight_scale > sums.weight * most << sums.total_scale:
+    slack = 4 * sums.users * (1 + most)  # products that underflow are rounded
+    if (sums.total - slack) << sums.weight_scale > sums.weight * most << sums.total_scale:
         raise ShapeError("", f"{part.name} up to {most}")
 
 

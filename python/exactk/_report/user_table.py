@@ -316,8 +316,8 @@ def kept_from_plain(per_user: object, kept: object, state: State) -> UserTable |
         for value in values
     ]
     for value in with_parts:
-        is_unit = value.rules["average"] == "of_means" and range_of(value) == (0, 1)
-        limits = (0.0, 1.0) if is_unit else (-math.inf, math.inf)
+        is_of_shares = value.rules["average"] == "of_means" and range_of(value) == (0, 1)
+        limits = (0.0, 1.0) if is_of_shares else (-math.inf, math.inf)
         of_value = f"kept.rows.{value.spelling}"
         rows += [_user_numbers(row, of_value, users, limits) for row in checked["rows"][value.spelling]]
     weights = _weights(checked["weights"], state)
@@ -368,8 +368,10 @@ def _check_sums(table: UserTable, values: Plan, totals: Sequence[Sums], where: A
 
 def _check_sum(terms: NDArray[np.float64], sums: Sums, name: str, what: str) -> None:
     """Raise ValueError if terms do not add up to one of the sums, but for rounding."""
-    total = float(Fraction(getattr(sums, name), 1 << getattr(sums, f"{name}_scale")))
-    least = _TOLERANCE * float(abs(terms).sum())
+    scale = getattr(sums, f"{name}_scale")
+    total = float(Fraction(getattr(sums, name), 1 << scale))
+    unit = Fraction(1, 1 << min(scale, 1074))  # to which each user's number is rounded in sums, or as a double
+    least = _TOLERANCE * float(abs(terms).sum()) + float(2 * len(terms) * unit)
     if not math.isclose(math.fsum(terms), total, rel_tol=_TOLERANCE, abs_tol=least):
         raise ShapeError("users", f"{what} add up to {total:.9g}, as in its sums", math.fsum(terms))
 

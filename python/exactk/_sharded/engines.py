@@ -183,7 +183,7 @@ class FrameFunctions(Generic[Frame]):
         candidates : Frame, optional
             The items that may be ranked for each user: one row per user and item.
         base_predictions : Frame, optional
-            The predictions of another system for metrics that need them, such as ``serendipity``, as `predictions`.
+            The predictions of another system, as `predictions`, that ``unexpectedness`` compares the lists with.
         weights, groups : Frame or str, optional
             The weight or the group of each user: a frame with the user columns and one other column, or the name of a
             column of the truth that has the same value in all rows of a user.
@@ -247,6 +247,9 @@ class FrameFunctions(Generic[Frame]):
             The test behind the p-values. Others need the values of all users in one place.
         confidence
             Intervals are those of ``interval="t"``.
+        adjust : {"holm", "benjamini_hochberg", "bonferroni", "none"}
+            How p-values are adjusted for the other comparisons of their family, as in `exactk.compare`. Its ``"max_t"``
+            needs the values of all users in one place.
 
         Returns
         -------

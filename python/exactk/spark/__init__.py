@@ -1,8 +1,9 @@
 """Evaluation of Spark data frames: exact, on the executors, without collecting rows.
 
-Users are hashed into buckets, each bucket is evaluated by one task, and the driver adds the exact sums. The values equal
-those of one `exactk.evaluate` of all rows, bit for bit, whatever the number of buckets. It needs Spark 3.4 or newer, and
-exactk on the workers; Spark Connect works too. Install it with ``pip install 'exactk[spark]'``.
+Users are hashed into buckets, each bucket is evaluated by one task, and the driver adds the exact sums, or tasks do, where
+they are large or many. The values equal those of one `exactk.evaluate` of all rows, bit for bit, whatever the number of
+buckets. It needs Spark 3.4 or newer, and exactk on the workers; Spark Connect works too. Install it with
+``pip install 'exactk[spark]'``.
 
 Examples
 --------
