@@ -14,7 +14,7 @@ from exactk._report.difference_table import left_out_lines, users_text
 from exactk._report.state import plan_of_state
 from exactk._runtime.faults import listed, plural
 from exactk._runtime.numbers import DIGITS
-from exactk._runtime.table import Column, Table
+from exactk._runtime.table import Column, Table, left_out
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -310,12 +310,7 @@ class ComparisonTable(NamedTuple):
             for metric, rows in by_metric.items()
             for column in self.table(rows, DIGITS).columns[2:]
         ]
-        left_out = [
-            plural(count, f"more {what}")
-            for count, what in ((len(labels) - len(shown), "group"), (len(names) - len(metrics), "metric"))
-            if count
-        ]
-        notes = [f"{' and '.join(left_out)} in to_pandas('by_group')"] if left_out else []
+        notes = left_out("to_pandas('by_group')", group=len(labels) - len(shown), metric=len(names) - len(metrics))
         of_users = [_joined(row.counts["evaluated"]) for row in next(iter(by_metric.values()))]
         keys = [Column("group", [*map(str, shown)], "key"), Column("evaluated", of_users)]
         return [Table([*keys, *columns], "By group", notes)]
@@ -327,8 +322,7 @@ class ComparisonTable(NamedTuple):
             return []
         groups = list(dict.fromkeys(row.group for row in rows))
         shown = groups[: max(1, _MOST_ROWS // (len(rows) // len(groups)))]
-        left_out = len(groups) - len(shown)
-        notes = [f"{plural(left_out, 'more group')} in to_pandas('by_item_group')"] if left_out else []
+        notes = left_out("to_pandas('by_item_group')", group=len(groups) - len(shown))
         first, *others = self.table([row for row in rows if row.group in shown], DIGITS, diagnostics=True).columns
         return [Table([first._replace(name="item group"), *others], "By group of items", notes)]
 

@@ -834,7 +834,7 @@ class Report(Exports, Mapping[str, float]):
 
     def _item_groups_in_brief(self) -> list[Table]:
         """Return the first groups of items and their numbers, if a metric has some."""
-        from exactk._runtime.table import Table
+        from exactk._runtime.table import Table, left_out
 
         if not self.by_item_group:
             return []
@@ -843,13 +843,13 @@ class Report(Exports, Mapping[str, float]):
             [str(label), *islice(numbers.values(), _MOST_VALUES)]
             for label, numbers in islice(self.by_item_group.items(), _MOST_GROUPS)
         ]
-        notes = _left_out(len(self.by_item_group) - len(rows), len(names) - _MOST_VALUES, "by_item_group")
+        notes = left_out("by_item_group", group=len(self.by_item_group) - len(rows), value=len(names) - _MOST_VALUES)
         header = ["item group", *names[:_MOST_VALUES]]
         return [Table.of_rows(header, rows, caption="By group of items", notes=notes)]
 
     def _groups_in_brief(self) -> list[Table]:
         """Return the first groups and values, if there are groups."""
-        from exactk._runtime.table import Table
+        from exactk._runtime.table import Table, left_out
 
         if not self.state.groups:
             return []
@@ -861,7 +861,7 @@ class Report(Exports, Mapping[str, float]):
             users = sorted({row.evaluated for row in of_group})
             range_of_users = "-".join(map(str, dict.fromkeys((users[0], users[-1]))))
             rows.append([str(label), range_of_users, *(row.value for row in of_group[:_MOST_VALUES])])
-        notes = _left_out(len(self.state.groups) - len(rows), len(self) - len(names), "by_group")
+        notes = left_out("by_group", group=len(self.state.groups) - len(rows), value=len(self) - len(names))
         return [Table.of_rows(["group", "evaluated", *names], rows, caption="By group", notes=notes)]
 
     def _tables(self) -> Sequence[Table]:
@@ -1018,13 +1018,6 @@ class Report(Exports, Mapping[str, float]):
 
         order = self.state.group_order
         return list(labels) if order is None else OrderedCategories(labels, order)
-
-
-def _left_out(groups: int, values: int, table: str) -> list[str]:
-    """Return a line on the groups and values of a table that are not shown, if there are any."""
-    counts = ((groups, "group"), (values, "value"))
-    left_out = [plural(count, f"more {what}") for count, what in counts if count > 0]
-    return [f"{' and '.join(left_out)} in {table}"] if left_out else []
 
 
 def _bound_text(min_grade: float | str | None) -> str:

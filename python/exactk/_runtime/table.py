@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
+from exactk._runtime.faults import plural
 from exactk._runtime.numbers import DIGITS
 from exactk._runtime.printable_text import printable
 from exactk._runtime.records import NamedTuple
@@ -91,6 +92,12 @@ class Table(NamedTuple):
         """What stands below the table, or in its caption: the legend, or else the notes."""
         text = self.legend or "; ".join(self.notes)
         return text[:1].upper() + text[1:]
+
+
+def left_out(where: str, **counts: int) -> list[str]:
+    """Return a line on what a table does not show, such as groups, and where it is, if there is anything."""
+    texts = [plural(count, f"more {what}") for what, count in counts.items() if count > 0]
+    return [f"{' and '.join(texts)} in {where}"] if texts else []
 
 
 def plain_cells(cells: Any) -> list[Any]:  # noqa: ANN401 - of any type

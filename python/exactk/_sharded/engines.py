@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping
 from functools import wraps
 from inspect import signature
-from typing import TYPE_CHECKING, Any, Generic, Literal, NamedTuple, Protocol, TypeAlias, TypedDict, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, Literal, NamedTuple, Protocol, TypeAlias, TypedDict, TypeVar, cast
 
 from exactk._compare import compare
 from exactk._evaluate import evaluate, takes_options, with_defaults
@@ -147,10 +147,8 @@ class FrameFunctions(Generic[Frame]):
         self._engine, self._module = engine, module
         sources: list[Callable[..., Any]] = []
         for name in ("evaluate", "compare", "states", "per_user", "merge"):
-            function = _function(getattr(self, name), module, frame)
-            if name != "merge":
-                function = _with_options(function, frame, sources)
-                sources = sources or [function]  # whose docstring the others take theirs from
+            function = _function(getattr(self, name), module, frame, sources)
+            sources = sources or [function]  # evaluate, whose docstring the others take theirs from
             setattr(self, name, function)
 
     def evaluate(
@@ -262,10 +260,9 @@ class FrameFunctions(Generic[Frame]):
         >>> systems = {"popularity": popularity, "als": predictions}  # doctest: +SKIP
         >>> exactk.spark.compare(truth, systems, "ndcg@10").differences  # doctest: +SKIP
         """
-        given: Any = systems  # their frames are checked later
-        if not isinstance(given, Mapping) or not given:
+        of_systems, given = cast("object", systems), cast("Mapping[str, Any]", options)
+        if not isinstance(of_systems, Mapping) or not of_systems:  # their frames are checked later
             raise type_error("systems", "a mapping from each system's name to its data frame", repr(systems))
-        given = options
         of_frames = {name: option for name, option in given.items() if name in FrameOptions.__annotations__}
         how = ComparisonOptions(**{name: option for name, option in given.items() if name not in of_frames})
         buckets = self._buckets(truth, systems, metrics, how, **of_frames)
@@ -391,39 +388,27 @@ class FrameFunctions(Generic[Frame]):
 _MOST_STATES = 1000  # that the driver adds
 
 
-def _function(method: Callable[..., Any], module: str, frame: str) -> Callable[..., Any]:
-    """Return a method as a function of a module, with the module and the type of frames in its text."""
+def _function(
+    method: Callable[..., Any], module: str, frame: str, sources: Sequence[Callable[..., Any]]
+) -> Callable[..., Any]:
+    """Return a method as a function of a module, with all its options, and with the type of the module's frames."""
+    of_comparison = [compare] if method.__name__ == "compare" else []
+    kind = FrameComparisonOptions if of_comparison else FrameOptions
+    takes_none = method.__name__ == "merge"
 
     @wraps(method)
     def function(*arguments: object, **options: object) -> object:
-        return method(*arguments, **options)
+        return method(*arguments, **(options if takes_none else with_defaults(options, function, kind)))
 
     def adapted(text: Any) -> Any:  # noqa: ANN401 - text, or nothing
         return re.sub(r"\bFrame\b", frame, text.replace("exactk.spark", module)) if isinstance(text, str) else text
 
-    shown = signature(method)
-    parameters = [one.replace(annotation=adapted(one.annotation)) for one in shown.parameters.values()]
     made: Any = function
+    made.__signature__ = signature(method)
+    if not takes_none:
+        takes_options(kind, *sources, *of_comparison, evaluate, FrameFunctions._buckets)(made)  # noqa: SLF001 - of this module
+    shown = signature(made)
+    parameters = [one.replace(annotation=adapted(one.annotation)) for one in shown.parameters.values()]
     made.__signature__ = shown.replace(parameters=parameters, return_annotation=adapted(shown.return_annotation))
-    made.__module__, made.__qualname__, made.__doc__ = module, method.__name__, adapted(method.__doc__)
+    made.__module__, made.__qualname__, made.__doc__ = module, method.__name__, adapted(made.__doc__)
     return function
-
-
-def _with_options(
-    function: Callable[..., Any], frame: str, sources: Sequence[Callable[..., Any]]
-) -> Callable[..., Any]:
-    """Return the function with its options in place of ``**options``; it gets all of them and no others."""
-    is_comparison = function.__name__ == "compare"
-    kind = FrameComparisonOptions if is_comparison else FrameOptions
-
-    @wraps(function)
-    def checked(*arguments: object, **options: object) -> object:
-        return function(*arguments, **with_defaults(options, checked, kind))
-
-    declared: list[Callable[..., Any]] = [*sources, *[compare] * is_comparison, evaluate, FrameFunctions._buckets]  # noqa: SLF001 - of this module
-    shown = signature(takes_options(kind, *declared)(checked))
-    parameters = [
-        one.replace(annotation=re.sub(r"\bFrame\b", frame, one.annotation)) for one in shown.parameters.values()
-    ]
-    checked.__signature__ = shown.replace(parameters=parameters)  # type: ignore[attr-defined]
-    return checked
