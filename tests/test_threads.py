@@ -6,6 +6,7 @@ import multiprocessing
 import os
 import pickle
 import signal
+import sys
 import threading
 import time
 from collections.abc import Callable
@@ -13,6 +14,7 @@ from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -140,6 +142,30 @@ def fork_during(owner: Any, name: str, call: Callable[[], Any], in_child: Callab
     caller.join()
     setattr(owner, name, original)
     assert code == 0
+
+
+def fork_during_an_import(name: str) -> None:
+    """Fork while another thread, in its first call, has the locks of modules, in the midst of one of them."""
+    begun, may_end = threading.Event(), threading.Event()
+
+    def find_spec(module: str, *_: object) -> None:
+        if module == name and threading.current_thread() is not threading.main_thread():
+            begun.set()
+            may_end.wait()
+
+    sys.meta_path.insert(0, SimpleNamespace(find_spec=find_spec))
+    os.register_at_fork(before=may_end.set)  # runs before what the package has registered
+    caller = threading.Thread(target=lambda: exactk.compare)
+    caller.start()
+    begun.wait()
+    assert exit_code_of_child(lambda: callable(exactk.compare)) == 0
+    caller.join()
+
+
+@pytest.mark.native
+@pytest.mark.parametrize("name", ["exactk._compare", "exactk._report.comparison_table"])
+def test_f94_a_child_forked_during_the_first_call_of_another_thread_never_hangs(name: str) -> None:
+    run_child(fork_during_an_import, name)
 
 
 def use_an_evaluator_after_a_fork() -> None:
