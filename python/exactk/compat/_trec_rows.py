@@ -73,8 +73,7 @@ class Judgements(NamedTuple):
         assert scores is not None  # noqa: S101 - rows of mappings have them
         _check_scores(scores, indptr, queries)
         truth = Truth.from_valid_rows(reindex(self.rows, np.array(positions, np.int64)))
-        order = _by_score(lists, indptr, scores)
-        items = items[order]
+        items = items[_by_score(lists, indptr, scores, items >= 0)]
         is_judged = items >= 0
         if judged_only:
             entries = np.repeat(self.rows.indptr[positions], np.diff(indptr)) + items
@@ -117,8 +116,16 @@ def _check_scores(scores: NDArray[np.float64], indptr: NDArray[np.int64], querie
         raise ValueError(message)
 
 
-def _by_score(lists: Sequence[Documents], indptr: NDArray[np.int64], scores: NDArray[np.float64]) -> NDArray[np.int64]:
-    """Return the positions in the order of rows, of falling scores as float32, and of falling names where these are equal."""
+def _by_score(
+    lists: Sequence[Documents],
+    indptr: NDArray[np.int64],
+    scores: NDArray[np.float64],
+    is_judged: NDArray[np.bool_],
+) -> NDArray[np.int64]:
+    """Return the positions in the order of rows, of falling scores as float32, and of falling names where these are equal.
+
+    Equal scores of documents that are not judged stay in any order, as no measure knows one from another.
+    """
     lengths = np.diff(indptr)
     position_bits = max(1, int(lengths.max(initial=1) - 1).bit_length())
     most_rows = 1 << (_KEY_BITS - _SCORE_BITS - position_bits)
@@ -126,14 +133,14 @@ def _by_score(lists: Sequence[Documents], indptr: NDArray[np.int64], scores: NDA
     for first in range(0, len(lists), most_rows):
         rows = slice(first, first + most_rows)
         begin, end = indptr[first], indptr[min(first + most_rows, len(lists))]
-        starts = np.repeat(indptr[:-1][rows] - begin, lengths[rows])
+        starts = np.repeat(indptr[:-1][rows], lengths[rows])
         keys = np.repeat(np.arange(len(lists[rows]), dtype=np.uint64), lengths[rows]) << np.uint64(_SCORE_BITS)
         keys = (keys | falling_bits(scores[begin:end])) << np.uint64(position_bits)
-        keys |= (np.arange(end - begin) - starts).astype(np.uint64)
+        keys |= (np.arange(begin, end) - starts).astype(np.uint64)
         keys.sort()
         positions = (keys & np.uint64((1 << position_bits) - 1)).astype(np.int64)
-        _order_ties(lists[rows], keys >> np.uint64(position_bits), positions)
-        parts.append(positions + starts + begin)
+        _order_ties(lists[rows], keys >> np.uint64(position_bits), positions, is_judged[positions + starts])
+        parts.append(positions + starts)
     return np.concatenate(parts) if parts else np.zeros(0, np.int64)
 
 
@@ -145,15 +152,20 @@ def falling_bits(scores: NDArray[np.floating[Any]]) -> NDArray[np.uint64]:
     return np.where(is_negative, bits, bits ^ np.uint32(0x7FFFFFFF)).astype(np.uint64)
 
 
-def _order_ties(lists: Sequence[Documents], keys: NDArray[np.uint64], positions: NDArray[np.int64]) -> None:
-    """Put positions with equal keys, in rows with equal scores, in the order of falling names."""
+def _order_ties(
+    lists: Sequence[Documents], keys: NDArray[np.uint64], positions: NDArray[np.int64], is_judged: NDArray[np.bool_]
+) -> None:
+    """Put positions with equal keys, in rows with equal scores, in the order of falling names, if one of them is judged."""
     is_tied = keys[1:] == keys[:-1]
     if not is_tied.any():
         return
     edges = np.diff(np.concatenate([[0], is_tied.view(np.int8), [0]]))
-    row, names = -1, []
-    for begin, last in zip(np.flatnonzero(edges == 1).tolist(), np.flatnonzero(edges == -1).tolist(), strict=True):
-        if (of_run := int(keys[begin]) >> _SCORE_BITS) != row:
-            row, names = of_run, list(lists[of_run])
-        tied = slice(begin, last + 1)
-        positions[tied] = sorted(positions[tied].tolist(), key=names.__getitem__, reverse=True)
+    begins, ends = np.flatnonzero(edges == 1), np.flatnonzero(edges == -1) + 1
+    judged = np.concatenate([[0], np.cumsum(is_judged)])
+    has_judged = judged[ends] > judged[begins]
+    rows = keys[begins[has_judged]] >> np.uint64(_SCORE_BITS)
+    of_row, names = -1, []
+    for row, begin, end in zip(*(one.tolist() for one in (rows, begins[has_judged], ends[has_judged])), strict=True):
+        if row != of_row:
+            of_row, names = row, list(lists[row])
+        positions[begin:end] = sorted(positions[begin:end].tolist(), key=names.__getitem__, reverse=True)
