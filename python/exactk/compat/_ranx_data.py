@@ -43,47 +43,19 @@ class RanxEntries(Generic[Number]):
         return self._entries.keys()
 
     def add_score(self, q_id: str, doc_id: str, score: Number) -> None:
-        """Add a document to a query, or change its number.
-
-        Parameters
-        ----------
-        q_id, doc_id : str
-            The query and the document.
-        score : int or float
-            The grade, or the score.
-        """
+        """Add a document to a query, or change its number."""
         _check_strings((q_id, doc_id))
         self._entries.setdefault(q_id, {})[doc_id] = self._number(score)
         self.sorted = False
 
     def add(self, q_id: str, doc_ids: Sequence[str], scores: Sequence[Number]) -> None:
-        """Add a query, or replace it.
-
-        Parameters
-        ----------
-        q_id : str
-            The query.
-        doc_ids : list of str
-            Its documents.
-        scores : list of int or float
-            The grade or the score of each document.
-        """
+        """Add a query, or replace it."""
         self.add_multi([q_id], [doc_ids], [scores])
 
     def add_multi(
         self, q_ids: Sequence[str], doc_ids: Sequence[Sequence[str]], scores: Sequence[Sequence[Number]]
     ) -> None:
-        """Add queries, or replace them.
-
-        Parameters
-        ----------
-        q_ids : list of str
-            The queries.
-        doc_ids : list of list of str
-            The documents of each.
-        scores : list of list of int or float
-            Their grades or scores.
-        """
+        """Add queries, or replace them."""
         _check_strings(q_ids)
         if len(q_ids) > min(len(doc_ids), len(scores)):
             message = "expected documents and scores for each query"
@@ -110,22 +82,11 @@ class RanxEntries(Generic[Number]):
         self.sorted = True
 
     def to_dict(self) -> dict[str, dict[str, Number]]:
-        """Return a dict of dicts.
-
-        Returns
-        -------
-        dict
-            ``{query: {document: number}}``
-        """
+        """Return a dict of dicts."""
         return defaultdict(dict, {query: dict(documents) for query, documents in self._entries.items()})
 
     def to_dataframe(self) -> pd.DataFrame:
-        """Return a pandas data frame with the columns ``q_id``, ``doc_id`` and ``score``.
-
-        Returns
-        -------
-        pandas.DataFrame
-        """
+        """Return a pandas data frame with the columns ``q_id``, ``doc_id`` and ``score``."""
         columns: dict[str, list[Any]] = {
             "q_id": [query for query, documents in self._entries.items() for _ in documents],
             "doc_id": [document for documents in self._entries.values() for document in documents],
@@ -134,15 +95,7 @@ class RanxEntries(Generic[Number]):
         return pandas_frame(columns)
 
     def save(self, path: str, kind: str | None = None) -> None:
-        """Write a file.
-
-        Parameters
-        ----------
-        path : str
-            The file.
-        kind : {"json", "trec", "gz", "parquet"}, optional
-            The format, of runs also ``"lz4"``. By default that of the file name's extension.
-        """
+        """Write a file."""
         kind = self._kind_of(path, kind)
         if kind == "json":
             content = json.dumps(self._entries, indent=2, ensure_ascii=False).encode()
@@ -232,20 +185,6 @@ class Qrels(RanxEntries[int]):
 
     Queries are kept in ascending order, and their documents in descending order of grades.
 
-    Parameters
-    ----------
-    qrels : dict, optional
-        ``{query: {document: grade}}``. Grades become integers, as by ``numpy.array(grades, dtype=int)``.
-    name : str, optional
-        The name.
-
-    Raises
-    ------
-    TypeError
-        If queries or documents are no strings, or grades no numbers.
-    ValueError
-        If there is no document at all.
-
     Examples
     --------
     >>> from exactk.compat.ranx import Qrels
@@ -271,28 +210,13 @@ class Qrels(RanxEntries[int]):
         self._entries = entries
 
     def set_relevance_level(self, rel_lvl: int = 1) -> None:
-        """Subtract from all grades what makes documents of this grade those of grade 1.
-
-        Parameters
-        ----------
-        rel_lvl : int, default 1
-            The lowest grade of a relevant document.
-        """
+        """Subtract from all grades what makes documents of this grade those of grade 1."""
         for documents in self._entries.values():
             for document, grade in documents.items():
                 documents[document] = grade - (rel_lvl - 1)
 
     def save(self, path: str = "qrels.json", kind: str | None = None) -> None:
-        """Write a file.
-
-        Parameters
-        ----------
-        path : str, default "qrels.json"
-            The file.
-        kind : {"json", "trec", "gz", "parquet"}, optional
-            The format, by default that of the file name's extension: ``.json``, ``.trec`` or ``.txt``, ``.parquet`` or
-            ``.parq``.
-        """
+        """Write a file."""
         super().save(path, kind)
 
     def _trec_lines(self) -> Iterable[str]:
@@ -302,34 +226,12 @@ class Qrels(RanxEntries[int]):
 
     @staticmethod
     def from_dict(d: Mapping[str, Mapping[str, int]]) -> Qrels:
-        """Return the judgements of a dict of dicts, as `Qrels` does.
-
-        Parameters
-        ----------
-        d : dict
-            ``{query: {document: grade}}``
-
-        Returns
-        -------
-        Qrels
-        """
+        """Return the judgements of a dict of dicts, as `Qrels` does."""
         return Qrels(d)
 
     @staticmethod
     def from_file(path: str, kind: str | None = None) -> Qrels:
-        """Read a file.
-
-        Parameters
-        ----------
-        path : str
-            The file.
-        kind : {"json", "trec", "gz"}, optional
-            The format, by default that of the file name's extension. ``.gz`` is TREC's, compressed.
-
-        Returns
-        -------
-        Qrels
-        """
+        """Read a file."""
         kind = Qrels._kind_of(path, kind)
         if kind == "json":
             return Qrels(_read_json(path))
@@ -344,19 +246,7 @@ class Qrels(RanxEntries[int]):
     def from_df(
         df: pd.DataFrame, q_id_col: str = "q_id", doc_id_col: str = "doc_id", score_col: str = "score"
     ) -> Qrels:
-        """Return the judgements of a pandas data frame with one row per query and document.
-
-        Parameters
-        ----------
-        df : pandas.DataFrame
-            The judgements.
-        q_id_col, doc_id_col, score_col : str
-            The columns of queries, documents and grades, which are strings, strings and integers.
-
-        Returns
-        -------
-        Qrels
-        """
+        """Return the judgements of a pandas data frame with one row per query and document."""
         return Qrels(Qrels._entries_of_frame(df, q_id_col, doc_id_col, score_col))
 
     @staticmethod
@@ -367,21 +257,7 @@ class Qrels(RanxEntries[int]):
         score_col: str = "score",
         pd_kwargs: dict[str, Any] | None = None,
     ) -> Qrels:
-        """Read a Parquet file with pandas.
-
-        Parameters
-        ----------
-        path : str
-            The file.
-        q_id_col, doc_id_col, score_col : str
-            As for `from_df`.
-        pd_kwargs : dict, optional
-            Arguments of ``pandas.read_parquet``.
-
-        Returns
-        -------
-        Qrels
-        """
+        """Read a Parquet file with pandas."""
         return Qrels.from_df(_read_parquet(path, pd_kwargs), q_id_col, doc_id_col, score_col)
 
 
@@ -389,27 +265,6 @@ class Run(RanxEntries[float]):
     """The scores that a system gave to documents.
 
     Queries are kept in ascending order, and their documents in descending order of scores.
-
-    Parameters
-    ----------
-    run : dict, optional
-        ``{query: {document: score}}``
-    name : str, optional
-        The name.
-
-    Attributes
-    ----------
-    scores : dict
-        The values of each query, by metric, once the run was evaluated.
-    mean_scores, std_scores : dict
-        The mean and the standard deviation, by metric.
-
-    Raises
-    ------
-    TypeError
-        If queries or documents are no strings, or scores no numbers.
-    ValueError
-        If there is no document at all.
 
     Examples
     --------
@@ -440,18 +295,7 @@ class Run(RanxEntries[float]):
         self._entries = entries
 
     def make_comparable(self, qrels: Qrels) -> Run:
-        """Add the queries that only the judgements have, without documents, and remove those that they lack.
-
-        Parameters
-        ----------
-        qrels : Qrels
-            The judgements.
-
-        Returns
-        -------
-        Run
-            The run itself.
-        """
+        """Add the queries that only the judgements have, without documents, and remove those that they lack."""
         judged = qrels.keys()
         kept = {query: documents for query, documents in self._entries.items() if query in judged}
         self._entries = kept | {query: {} for query in judged if query not in kept}
@@ -459,16 +303,7 @@ class Run(RanxEntries[float]):
         return self
 
     def save(self, path: str = "run.json", kind: str | None = None) -> None:
-        """Write a file.
-
-        Parameters
-        ----------
-        path : str, default "run.json"
-            The file.
-        kind : {"json", "trec", "lz4", "gz", "parquet"}, optional
-            The format, by default that of the file name's extension: ``.json``, ``.trec`` or ``.txt``, ``.lz4``,
-            ``.parquet`` or ``.parq``.
-        """
+        """Write a file."""
         self._kind_of(path, kind)
         if not self.sorted:
             self.sort()
@@ -481,38 +316,12 @@ class Run(RanxEntries[float]):
 
     @staticmethod
     def from_dict(d: Mapping[str, Mapping[str, float]], name: str | None = None) -> Run:
-        """Return the run of a dict of dicts, as `Run` does.
-
-        Parameters
-        ----------
-        d : dict
-            ``{query: {document: score}}``
-        name : str, optional
-            The name.
-
-        Returns
-        -------
-        Run
-        """
+        """Return the run of a dict of dicts, as `Run` does."""
         return Run(d, name)
 
     @staticmethod
     def from_file(path: str, kind: str | None = None, name: str | None = None) -> Run:
-        """Read a file.
-
-        Parameters
-        ----------
-        path : str
-            The file.
-        kind : {"json", "trec", "gz", "lz4"}, optional
-            The format, by default that of the file name's extension. ``.gz`` is TREC's, compressed.
-        name : str, optional
-            The name, by default the tag of the first line in TREC's format.
-
-        Returns
-        -------
-        Run
-        """
+        """Read a file."""
         kind = Run._kind_of(path, kind)
         if kind == "json":
             return Run(_read_json(path), name)
@@ -534,21 +343,7 @@ class Run(RanxEntries[float]):
         score_col: str = "score",
         name: str | None = None,
     ) -> Run:
-        """Return the run of a pandas data frame with one row per query and document.
-
-        Parameters
-        ----------
-        df : pandas.DataFrame
-            The run.
-        q_id_col, doc_id_col, score_col : str
-            The columns of queries, documents and scores, which are strings, strings and floats.
-        name : str, optional
-            The name.
-
-        Returns
-        -------
-        Run
-        """
+        """Return the run of a pandas data frame with one row per query and document."""
         return Run(Run._entries_of_frame(df, q_id_col, doc_id_col, score_col), name)
 
     @staticmethod
@@ -560,23 +355,7 @@ class Run(RanxEntries[float]):
         pd_kwargs: dict[str, Any] | None = None,
         name: str | None = None,
     ) -> Run:
-        """Read a Parquet file with pandas.
-
-        Parameters
-        ----------
-        path : str
-            The file.
-        q_id_col, doc_id_col, score_col : str
-            As for `from_df`.
-        pd_kwargs : dict, optional
-            Arguments of ``pandas.read_parquet``.
-        name : str, optional
-            The name.
-
-        Returns
-        -------
-        Run
-        """
+        """Read a Parquet file with pandas."""
         return Run.from_df(_read_parquet(path, pd_kwargs), q_id_col, doc_id_col, score_col, name)
 
 

@@ -100,27 +100,6 @@ class FrozensetDict(MutableMapping[Iterable[str], Comparison]):
 class Report:
     """The results of a comparison of runs, which `compare` returns.
 
-    Parameters
-    ----------
-    model_names : list of str
-        The names of the runs.
-    results : dict
-        ``{run: {metric: mean}}``
-    comparisons : FrozensetDict
-        ``{(run, run): {metric: {"p_value": ..., "significant": ...}}}``
-    metrics : list of str
-        The metrics.
-    max_p : float
-        The largest p-value of a significant difference.
-    win_tie_loss : dict
-        ``{(run, run): {metric: {"W": ..., "T": ..., "L": ...}}}``
-    rounding_digits : int, default 3
-        The digits that are shown.
-    show_percentages : bool, default False
-        Whether values are shown in percent.
-    stat_test : str, default "student"
-        The name of the test.
-
     Examples
     --------
     >>> from exactk.compat.ranx import Qrels, Run, compare
@@ -197,12 +176,7 @@ class Report:
         return bool(is_significant and self.results[model][metric] > self.results[other][metric])
 
     def to_table(self) -> str:
-        """Return the table that is printed.
-
-        Returns
-        -------
-        str
-        """
+        """Return the table that is printed."""
         rows = [
             [_LETTERS[position], str(model)]
             + [self.format_score(score) + self.get_superscript_for_table(model, metric) for metric, score in of.items()]
@@ -211,12 +185,7 @@ class Report:
         return plain_table(["#", "Model", *map(self.get_metric_label, self.metrics)], rows)
 
     def to_latex(self) -> str:
-        """Return the table in LaTeX, with the preamble that it needs.
-
-        Returns
-        -------
-        str
-        """
+        """Return the table in LaTeX, with the preamble that it needs."""
         labels = "".join(f"\n& \\textbf{{{self.get_metric_label(metric)}}}" for metric in self.metrics)
         test = self.get_stat_test_label(self.stat_test)
         head = _LATEX_HEAD % (test, self.max_p, "|c" * len(self.metrics), labels)
@@ -244,14 +213,7 @@ class Report:
         return f"{_LETTERS[position]} &\n{model} &\n" + "&\n".join(cells) + r"\\"
 
     def to_dict(self) -> dict[str, Any]:
-        """Return means, p-values, and wins, ties and losses.
-
-        Returns
-        -------
-        dict
-            ``"stat_test"``, ``"metrics"``, ``"model_names"``, and for each run ``{"scores": ..., "comparisons": ...,
-            "win_tie_loss": ...}``, of which the last two are by the other run and by metric.
-        """
+        """Return means, p-values, and wins, ties and losses."""
         return {
             "stat_test": self.stat_test,
             "metrics": self.metrics,
@@ -273,25 +235,14 @@ class Report:
         }
 
     def to_dataframe(self) -> pd.DataFrame:
-        """Return the means as a pandas data frame, with a row for each run.
-
-        Returns
-        -------
-        pandas.DataFrame
-        """
+        """Return the means as a pandas data frame, with a row for each run."""
         names = list(dict.fromkeys(self.model_names))
         metrics = dict.fromkeys(metric for name in names for metric in self.results[name])
         columns = {metric: [self.results[name][metric] for name in names] for metric in metrics}
         return pandas_frame({"model_names": names, **columns})
 
     def save(self, path: str) -> None:
-        """Write `to_dict` to a JSON file.
-
-        Parameters
-        ----------
-        path : str
-            The file.
-        """
+        """Write `to_dict` to a JSON file."""
         write_file(path, json.dumps(self.to_dict(), indent=4).encode())
 
     def print_results(self) -> None:

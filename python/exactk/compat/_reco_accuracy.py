@@ -62,11 +62,6 @@ class CountMetricOfCatalog(CatalogMetric):
 class Precision(CountMetric):
     """The share of hits among the first k ranks.
 
-    Parameters
-    ----------
-    r_precision : bool, default False
-        Whether to divide by the number of interactions if that is less than k.
-
     Examples
     --------
     >>> import pandas as pd
@@ -93,13 +88,7 @@ class Recall(CountMetric):
 
 @dataclass
 class F1Beta(CountMetric):
-    """The weighted harmonic mean of precision and recall.
-
-    Parameters
-    ----------
-    beta : float, default 1.0
-        The weight of recall.
-    """
+    """The weighted harmonic mean of precision and recall."""
 
     beta: float = 1.0
 
@@ -141,13 +130,7 @@ class MCC(CountMetricOfCatalog):
 
 @dataclass
 class MAP(HitMetric):
-    """Average precision.
-
-    Parameters
-    ----------
-    divide_by_k : bool, default False
-        Whether to divide by k instead of by the number of interactions.
-    """
+    """Average precision."""
 
     divide_by_k: bool = False
 
@@ -173,15 +156,7 @@ class MAP(HitMetric):
 
 @dataclass
 class NDCG(HitMetric):
-    """The discounted gain, as a share of that of k hits.
-
-    Parameters
-    ----------
-    log_base : int, default 2
-        The base of the logarithm of the discount.
-    divide_by_achievable : bool, default False
-        Whether to divide by the gain of as many hits as there are interactions if these are less than k.
-    """
+    """The discounted gain, as a share of that of k hits."""
 
     log_base: int = 2
     divide_by_achievable: bool = False
@@ -260,15 +235,7 @@ def _check_ranks_of_lists(tables: RecoTables, rows: NDArray[np.bool_]) -> None:
 
 @dataclass
 class AreaMetric(HitMetric):
-    """An area under a curve.
-
-    Parameters
-    ----------
-    k : int
-        The number of ranks without a hit.
-    insufficient_handling : {"ignore", "exclude", "raise"}, default "ignore"
-        What to do about users whose list has fewer than k ranks without a hit, and lacks a liked item.
-    """
+    """An area under a curve."""
 
     insufficient_handling: str = "ignore"
 

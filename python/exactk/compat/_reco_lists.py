@@ -60,13 +60,7 @@ class MeanInvUserFreq(HistoryMetric):
 
 @dataclass
 class AvgRecPopularity(HistoryMetric):
-    """The mean number of interactions before with the recommended items.
-
-    Parameters
-    ----------
-    normalize : bool, default False
-        Whether to divide by the number of all interactions.
-    """
+    """The mean number of interactions before with the recommended items."""
 
     normalize: bool = False
 
@@ -96,19 +90,7 @@ class Serendipity(RecoMetric):
         prev_interactions: pd.DataFrame,
         catalog: Collection[Any],
     ) -> float:
-        """Return the mean over users.
-
-        Parameters
-        ----------
-        reco, interactions, prev_interactions : pandas.DataFrame
-            The lists, and what users did afterwards and before.
-        catalog : collection
-            The items that could be recommended. Only their number is used.
-
-        Returns
-        -------
-        float
-        """
+        """Return the mean over users."""
         return self.mean(self.tables(reco, interactions, prev_interactions, catalog))
 
     def calc_per_user(
@@ -147,13 +129,7 @@ class Serendipity(RecoMetric):
 
 @dataclass
 class IntraListDiversity(ListMetric):
-    """The mean distance of the pairs of items in a list.
-
-    Parameters
-    ----------
-    distance_calculator : PairwiseDistanceCalculator
-        What has the distances: ``distance_calculator[items_0, items_1]``. It is asked once for each pair of items.
-    """
+    """The mean distance of the pairs of items in a list."""
 
     distance_calculator: PairwiseDistanceCalculator
 
@@ -197,32 +173,14 @@ def _pairs_of_lists(users: Integers, rows: Integers, count: int) -> tuple[Intege
 
 @dataclass
 class CatalogCoverage(RecoMetric):
-    """The number of different items that are recommended.
-
-    Parameters
-    ----------
-    normalize : bool, default False
-        Whether to divide by the size of the catalogue.
-    """
+    """The number of different items that are recommended."""
 
     normalize: bool = False
 
     is_checked_among_others: ClassVar[bool] = False
 
     def calc(self, reco: pd.DataFrame, catalog: Collection[Any]) -> float:
-        """Return the number or the share.
-
-        Parameters
-        ----------
-        reco : pandas.DataFrame
-            The lists.
-        catalog : collection
-            The items that could be recommended. Only their number is used.
-
-        Returns
-        -------
-        int or float
-        """
+        """Return the number or the share."""
         return self.coverage(RecoTables(reco, catalog=catalog))
 
     def coverage(self, tables: RecoTables) -> float:
@@ -235,13 +193,7 @@ class CatalogCoverage(RecoMetric):
 
 @dataclass
 class FaultMetric(ListMetric):
-    """A metric of faults of lists.
-
-    Parameters
-    ----------
-    deep : bool, default False
-        Whether values are shares instead of 0 and 1.
-    """
+    """A metric of faults of lists."""
 
     deep: bool = False
 
@@ -290,28 +242,12 @@ class CoveredUsers(InteractionMetric):
 
 @dataclass
 class Intersection(RecoMetric):
-    """The share of the recommended items that another model recommends too.
-
-    Parameters
-    ----------
-    ref_k : int, optional
-        The number of ranks of the other model; by default `k`.
-    """
+    """The share of the recommended items that another model recommends too."""
 
     ref_k: int | None = None
 
     def calc(self, reco: pd.DataFrame, ref_reco: pd.DataFrame) -> float:
-        """Return the mean over users.
-
-        Parameters
-        ----------
-        reco, ref_reco : pandas.DataFrame
-            The lists of the model and of the other one.
-
-        Returns
-        -------
-        float
-        """
+        """Return the mean over users."""
         mean: float = self.calc_per_user(reco, ref_reco).mean()
         return mean
 
@@ -358,13 +294,7 @@ def _is_list_of_items(items: object) -> bool:
 
 
 class PairwiseHammingDistanceCalculator(PairwiseDistanceCalculator):
-    """The number of features that differ.
-
-    Parameters
-    ----------
-    item_features_df : pandas.DataFrame
-        Numbers, a row for each item, whose index has the items.
-    """
+    """The number of features that differ."""
 
     def __init__(self, item_features_df: pd.DataFrame) -> None:
         self.features_df = item_features_df.copy()
@@ -388,15 +318,7 @@ class PairwiseHammingDistanceCalculator(PairwiseDistanceCalculator):
 
 
 class SparsePairwiseHammingDistanceCalculator(PairwiseDistanceCalculator):
-    """The number of features that differ, of a sparse matrix.
-
-    Parameters
-    ----------
-    features : rectools.dataset.SparseFeatures
-        An object whose ``values`` is a sparse matrix of items x features.
-    id_map : rectools.dataset.IdMap
-        An object with ``external_ids``, and with ``convert_to_internal(items)``, which returns rows of the matrix.
-    """
+    """The number of features that differ, of a sparse matrix."""
 
     def __init__(self, features: Any, id_map: Any) -> None:  # noqa: ANN401 - of RecTools
         self.features = features.values.copy()  # noqa: PD011 - no Series

@@ -84,35 +84,14 @@ def _check_ranks(frame: pd.DataFrame | None, name: str) -> None:
 
 @dataclass(frozen=True)
 class DebiasConfig:
-    """How many interactions of popular items to keep.
-
-    Parameters
-    ----------
-    iqr_coef : float, default 1.5
-        Items may have as many users as the third quartile of all items and this times the interquartile range.
-    random_state : int, optional
-        The seed of the sample that is kept of items with more. Without it, each call draws another.
-    """
+    """How many interactions of popular items to keep."""
 
     iqr_coef: float = 1.5
     random_state: int | None = None
 
 
 def debias_interactions(interactions: pd.DataFrame, config: DebiasConfig) -> pd.DataFrame:
-    """Return the interactions without a random part of those with the most popular items.
-
-    Parameters
-    ----------
-    interactions : pandas.DataFrame
-        With the columns ``user_id`` and ``item_id``.
-    config : DebiasConfig
-        How many to keep.
-
-    Returns
-    -------
-    pandas.DataFrame
-        First the rows of items within the border, then the samples of the others.
-    """
+    """Return the interactions without a random part of those with the most popular items."""
     if not len(interactions):
         return interactions
     rows = debiased_rows(RecoTables(interactions, interactions).interactions, config)
@@ -123,19 +102,7 @@ class InteractionMetric(RecoMetric):
     """A metric of the lists and the interactions."""
 
     def calc(self, reco: pd.DataFrame, interactions: pd.DataFrame) -> float:
-        """Return the mean over users.
-
-        Parameters
-        ----------
-        reco : pandas.DataFrame
-            The lists, with the columns ``user_id``, ``item_id`` and ``rank``.
-        interactions : pandas.DataFrame
-            What users did afterwards, with the columns ``user_id`` and ``item_id``.
-
-        Returns
-        -------
-        float
-        """
+        """Return the mean over users."""
         return self.mean(self.tables(reco, interactions))
 
     def calc_per_user(self, reco: pd.DataFrame, interactions: pd.DataFrame) -> pd.Series:
@@ -166,19 +133,7 @@ class CatalogMetric(DebiasableMetric):
     """A metric of the lists, the interactions and the size of the catalogue."""
 
     def calc(self, reco: pd.DataFrame, interactions: pd.DataFrame, catalog: Collection[Any]) -> float:
-        """Return the mean over users.
-
-        Parameters
-        ----------
-        reco, interactions : pandas.DataFrame
-            As of the other metrics.
-        catalog : collection
-            The items that could be recommended. Only their number is used.
-
-        Returns
-        -------
-        float
-        """
+        """Return the mean over users."""
         return self.mean(self.tables(reco, interactions, catalog=catalog))
 
     def calc_per_user(self, reco: pd.DataFrame, interactions: pd.DataFrame, catalog: Collection[Any]) -> pd.Series:
@@ -190,19 +145,7 @@ class HistoryMetric(RecoMetric):
     """A metric of the lists and of interactions before them."""
 
     def calc(self, reco: pd.DataFrame, prev_interactions: pd.DataFrame) -> float:
-        """Return the mean over users.
-
-        Parameters
-        ----------
-        reco : pandas.DataFrame
-            The lists, with the columns ``user_id``, ``item_id`` and ``rank``.
-        prev_interactions : pandas.DataFrame
-            What users did before, with the columns ``user_id`` and ``item_id``.
-
-        Returns
-        -------
-        float
-        """
+        """Return the mean over users."""
         return self.mean(self.tables(reco, prev_interactions=prev_interactions))
 
     def calc_per_user(self, reco: pd.DataFrame, prev_interactions: pd.DataFrame) -> pd.Series:
@@ -214,17 +157,7 @@ class ListMetric(RecoMetric):
     """A metric of the lists alone."""
 
     def calc(self, reco: pd.DataFrame) -> float:
-        """Return the mean over users.
-
-        Parameters
-        ----------
-        reco : pandas.DataFrame
-            The lists, with the columns ``user_id``, ``item_id`` and ``rank``.
-
-        Returns
-        -------
-        float
-        """
+        """Return the mean over users."""
         return self.mean(self.tables(reco))
 
     def calc_per_user(self, reco: pd.DataFrame) -> pd.Series:

@@ -59,13 +59,7 @@ class Median(CalculationDescriptor):
 
 
 class ConfidenceInterval(CalculationDescriptor):
-    """Half the width of the normal confidence interval of the mean. It needs SciPy.
-
-    Parameters
-    ----------
-    alpha : float
-        The level of confidence, such as 0.95.
-    """
+    """Half the width of the normal confidence interval of the mean. It needs SciPy."""
 
     def __init__(self, alpha: float) -> None:
         self.alpha = alpha
@@ -115,17 +109,7 @@ def _cutoffs(topk: Any) -> list[int]:  # noqa: ANN401 - checked
 
 
 class Metric:
-    """What all metrics share.
-
-    Parameters
-    ----------
-    topk : int or list of int
-        The numbers of ranks. Results are in ascending order.
-    query_column, item_column, rating_column : str
-        The columns of frames.
-    mode : CalculationDescriptor, default Mean()
-        How the values of users are combined.
-    """
+    """What all metrics share."""
 
     category_column = "category_id"
 
@@ -200,20 +184,7 @@ class TruthMetric(Metric):
     """A metric of hits: its users are those of the truth."""
 
     def __call__(self, recommendations: Container, ground_truth: Container) -> dict[str, Any]:
-        """Return the metric by name and k.
-
-        Parameters
-        ----------
-        recommendations : DataFrame of pandas or Polars, or dict
-            Rows of users, items and ratings; a dict has a list of pairs of an item and a score for each user.
-        ground_truth : DataFrame or dict
-            Rows of users and items, of the same type; a dict has a list of items for each user.
-
-        Returns
-        -------
-        dict
-            A number for each k, or a dict by user.
-        """
+        """Return the metric by name and k."""
         return self._call(recommendations, ground_truth)
 
     def values(self, hits: ListHits, k: int) -> Floats:
@@ -348,13 +319,7 @@ def _self_information(tables: ReplayTables, train: UserRows, *, is_polars: bool)
 
 
 class Coverage(TrainMetric):
-    """The share of the train's items that are among the first k recommendations of any user.
-
-    Parameters
-    ----------
-    allow_caching : bool
-        Ignored: it is about Spark.
-    """
+    """The share of the train's items that are among the first k recommendations of any user."""
 
     def __init__(
         self,

@@ -21,13 +21,7 @@ Flags = np.ndarray[Any, np.dtype[np.bool_]]
 
 
 class ScoredQueries:
-    """The documents of the queries, by ascending index of the query, those of a query in the order given.
-
-    Parameters
-    ----------
-    indexes, scores, target : array
-        The query, the score (float32) and the target of each document.
-    """
+    """The documents of the queries, by ascending index of the query, those of a query in the order given."""
 
     def __init__(self, indexes: Integers, scores: NDArray[np.float32], target: NDArray[Any]) -> None:
         if (indexes[1:] < indexes[:-1]).any():
@@ -58,14 +52,7 @@ class ScoredQueries:
 
 
 class Retrieved:
-    """The documents of queries by falling score, with equal scores next to each other.
-
-    Parameters
-    ----------
-    queries : ScoredQueries
-    depth : int, optional
-        How many documents of each query count.
-    """
+    """The documents of queries by falling score, with equal scores next to each other."""
 
     def __init__(self, queries: ScoredQueries, depth: int | None) -> None:
         self.queries, self.depth = queries, depth

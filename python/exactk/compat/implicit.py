@@ -11,7 +11,8 @@
 {'precision': 0.5, 'map': 0.375, 'ndcg': 0.5, 'auc': 0.5}
 
 A model with vectors on the CPU (ALS, BPR, logistic factorization) is ranked by exactk, without the items in the training
-matrix; any other model is asked for its recommendations, as implicit does. `differences` says what is not equal.
+matrix; any other model is asked for its recommendations, as implicit does.
+`differences` says what is not equal; the rest is as the documentation of implicit says.
 """
 
 from __future__ import annotations
@@ -50,18 +51,7 @@ _FACTOR_MODELS = "implicit.cpu.matrix_factorization_base"  # whose recommendatio
 
 
 def differences() -> tuple[str, ...]:
-    """Return what is not equal to implicit, in sentences.
-
-    Returns
-    -------
-    tuple of str
-
-    Examples
-    --------
-    >>> from exactk.compat import implicit
-    >>> implicit.differences()[0]
-    'Sums over users may differ in the last digits.'
-    """
+    """Return what is not equal to implicit, in sentences."""
     return (
         "Sums over users may differ in the last digits.",
         "Models with vectors on the CPU are ranked by exact products: items whose float32 products nearly tie may swap.",
@@ -83,32 +73,6 @@ def ranking_metrics_at_k(
     num_threads: int = 1,
 ) -> dict[str, float]:
     """Return the metrics of a model over the users with test items.
-
-    Parameters
-    ----------
-    model : RecommenderBase
-        A fitted model: ``model.recommend(users, user_items, N=K)`` returns ids and scores, one row per user.
-    train_user_items, test_user_items : sparse matrix, shape (n_users, n_items)
-        The items that the model was fitted to, which are not recommended, and those that were withheld. Every stored entry
-        counts, whatever its value.
-    K : int, default 10
-        The number of recommended items.
-    show_progress : bool, default True
-        Without effect.
-    num_threads : int, default 1
-        The number of threads; 0 for all.
-
-    Returns
-    -------
-    dict
-        ``precision``: hits of all users, divided by the sum of the lower of K and each user's number of test items;
-        ``map``, ``ndcg`` (with binary gains) and ``auc`` (of the list and the other items, which follow in any order):
-        means over users.
-
-    Raises
-    ------
-    ZeroDivisionError
-        If no user has test items, or a user's test items are all items.
 
     See Also
     --------

@@ -10,7 +10,8 @@ It plugs into ir_measures, which must be installed; pytrec_eval need not be::
     ir_measures.calc_aggregate([AP, nDCG @ 10], qrels, run)
 
 Measures that the provider pytrec_eval does not have, such as ``ERR`` and ``RR @ 10``, come from the other providers, as
-before. `differences` says what is not equal.
+before.
+`differences` says what is not equal; the rest is as the documentation of ir_measures says.
 """
 
 from __future__ import annotations
@@ -57,18 +58,7 @@ _OF_ANY_LEVEL = frozenset({"nDCG", "NumQ", "NumRet"})
 
 
 def differences() -> tuple[str, ...]:
-    """Return what is not equal to ir_measures' provider pytrec_eval, in sentences.
-
-    Returns
-    -------
-    tuple of str
-
-    Examples
-    --------
-    >>> from exactk.compat import ir_measures
-    >>> ir_measures.differences()[-1]
-    'ir_measures.parse_trec_measure imports pytrec_eval itself.'
-    """
+    """Return what is not equal to ir_measures' provider pytrec_eval, in sentences."""
     return (
         *pytrec_eval.differences(),
         "nDCG has its own gains beside an nDCG with others; there, one of the two may be 0, and the other has wrong gains.",

@@ -16,7 +16,8 @@ Programs that import pytrec_eval themselves, such as MTEB and BEIR, use it after
     import exactk.compat.pytrec_eval
     sys.modules["pytrec_eval"] = exactk.compat.pytrec_eval
 
-All of its measures are here, and its nicknames. `differences` says what is not equal.
+All of its measures are here, and its nicknames.
+`differences` says what is not equal; the rest is as the documentation of pytrec_eval says.
 """
 
 from __future__ import annotations
@@ -45,18 +46,7 @@ __all__ = [
 
 
 def differences() -> tuple[str, ...]:
-    """Return what is not equal to pytrec_eval, in sentences.
-
-    Returns
-    -------
-    tuple of str
-
-    Examples
-    --------
-    >>> from exactk.compat import pytrec_eval
-    >>> pytrec_eval.differences()[0]
-    'Values may differ in the last digits: by 2e-16 where all sums are exact here, and rounded once.'
-    """
+    """Return what is not equal to pytrec_eval, in sentences."""
     return (
         "Values may differ in the last digits: by 2e-16 where all sums are exact here, and rounded once.",
         "A score of NaN is a ValueError; pytrec_eval ranks it in an arbitrary place.",
@@ -72,22 +62,7 @@ def differences() -> tuple[str, ...]:
 def parse_run(f_run: Iterable[str]) -> dict[str, dict[str, float]]:
     """Parse the lines of a run in TREC format: ``query Q0 document rank score tag``.
 
-    Parameters
-    ----------
-    f_run : iterable of str
-        The lines, such as an open file. `exactk.read` reads a file at once, and much faster.
-
-    Returns
-    -------
-    dict
-        ``{query: {document: score}}``
-
-    Raises
-    ------
-    AssertionError
-        If a query has a document twice.
-    ValueError
-        If a line has another number of fields, or a score is no number.
+    `exactk.read` reads a file at once, and much faster.
 
     Examples
     --------
@@ -104,23 +79,6 @@ def parse_run(f_run: Iterable[str]) -> dict[str, dict[str, float]]:
 
 def parse_qrel(f_qrel: Iterable[str]) -> dict[str, dict[str, int]]:
     """Parse the lines of relevance judgements in TREC format: ``query 0 document grade``.
-
-    Parameters
-    ----------
-    f_qrel : iterable of str
-        The lines, such as an open file.
-
-    Returns
-    -------
-    dict
-        ``{query: {document: grade}}``
-
-    Raises
-    ------
-    AssertionError
-        If a query has a document twice.
-    ValueError
-        If a line has another number of fields, or a grade is no integer.
 
     Examples
     --------
@@ -145,17 +103,6 @@ def _add_once(documents: dict[str, Any], document: str, number: float, query: st
 def compute_aggregated_measure(measure: str, values: Sequence[float]) -> float:
     """Return a measure of all queries: the sum of a ``num_`` measure, e to the mean of a ``gm_`` one, else the mean.
 
-    Parameters
-    ----------
-    measure : str
-        The name of the measure.
-    values : sequence of float
-        The value of each query.
-
-    Returns
-    -------
-    float
-
     Examples
     --------
     >>> from exactk.compat import pytrec_eval
@@ -171,27 +118,7 @@ def compute_aggregated_measure(measure: str, values: Sequence[float]) -> float:
 
 
 class RelevanceEvaluator:
-    """Evaluates runs against relevance judgements, query by query.
-
-    Parameters
-    ----------
-    query_relevance : mapping
-        ``{query: {document: grade}}``, where queries and documents are strings, and grades are integers. Queries without
-        documents are left out. It is converted once, here.
-    measures : iterable of str
-        Names of `supported_measures` or `supported_nicknames`, with parameters or without: ``"ndcg_cut"``,
-        ``"ndcg_cut_10"``, ``"ndcg_cut.5,10"``.
-    relevance_level : int, default 1
-        The lowest grade of a relevant document, at least 1. Gains are grades whatever it is.
-    judged_docs_only_flag : bool, default False
-        Whether documents without a judgement are removed from the run.
-
-    Raises
-    ------
-    ValueError
-        If a measure or one of its parameters is not supported.
-    TypeError
-        If an argument has another type.
+    """Evaluates runs against relevance judgements, query by query. The judgements are converted once, here.
 
     See Also
     --------
@@ -225,26 +152,7 @@ class RelevanceEvaluator:
         self._judged_only = bool(judged_docs_only_flag)
 
     def evaluate(self, scores: Mapping[str, Mapping[str, float]]) -> dict[str, dict[str, float]]:
-        """Evaluate a run.
-
-        Parameters
-        ----------
-        scores : dict
-            ``{query: {document: score}}``, the higher the better. Queries without judgements are left out. Of documents
-            with equal scores, the one whose name comes last is the better.
-
-        Returns
-        -------
-        dict
-            ``{query: {measure: value}}``, in the order of the run's queries and of trec_eval's measures.
-
-        Raises
-        ------
-        TypeError
-            If it is no dict of dicts from strings to numbers.
-        ValueError
-            If a score is NaN.
-        """
+        """Evaluate a run."""
         if not scores:
             return {}
         if not isinstance(scores, dict):

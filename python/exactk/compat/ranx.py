@@ -9,7 +9,8 @@ np.float64(0.75)
 {'ndcg@3': np.float64(0.7905820851806467), 'map@3-l2': np.float64(0.5)}
 
 Fusion (``fuse``, ``normalize``, ``optimize_fusion``), ``plot`` and what downloads (``from_ir_datasets``,
-``from_ranxhub``) are left out. `differences` says what is not equal.
+``from_ranxhub``) are left out.
+`differences` says what is not equal; the rest is as the documentation of ranx says.
 """
 
 from __future__ import annotations
@@ -50,18 +51,7 @@ def __getattr__(name: str) -> Any:  # noqa: ANN401 - never returns
 
 
 def differences() -> tuple[str, ...]:
-    """Return what is not equal to ranx, in sentences.
-
-    Returns
-    -------
-    tuple of str
-
-    Examples
-    --------
-    >>> from exactk.compat import ranx
-    >>> ranx.differences()[0]
-    'Values may differ in the last digits: sums are exact here, and rounded once.'
-    """
+    """Return what is not equal to ranx, in sentences."""
     return (
         "Values may differ in the last digits: sums are exact here, and rounded once.",
         "ranx leaves bpref at 0 for the queries that a thread reaches after one without relevant documents.",
@@ -102,40 +92,7 @@ def evaluate(
     save_results_in_run: bool = True,  # noqa: FBT001, FBT002 - as in ranx
     make_comparable: bool = False,  # noqa: FBT001, FBT002 - as in ranx
 ) -> Any:  # noqa: ANN401 - of many kinds, as in ranx
-    """Evaluate a run.
-
-    Parameters
-    ----------
-    qrels : Qrels or dict
-        The judgements.
-    run : Run or dict
-        The run. Documents with equal scores are in the order in which ranx sorts them.
-    metrics : str or iterable of str
-        Names such as ``"ndcg@10"``, ``"map-l2"``, ``"rbp.95"``: ``hits``, ``hit_rate``, ``precision``, ``recall``,
-        ``f1``, ``r-precision``, ``mrr``, ``map``, ``dcg``, ``dcg_burges``, ``ndcg``, ``ndcg_burges``, ``bpref``, ``rbp``.
-        After ``@`` is a cutoff, after ``-l`` the lowest grade of a relevant document.
-    return_mean : bool, default True
-        Whether to return the mean over the queries, or an array with the value of each.
-    return_std : bool, default False
-        Whether to return ``{"mean": ..., "std": ...}`` in place of the mean.
-    threads : int, default 0
-        The number of threads for 10 or more queries; 0 for all.
-    save_results_in_run : bool, default True
-        Whether to keep the values in `Run.scores`, `Run.mean_scores` and `Run.std_scores`.
-    make_comparable : bool, default False
-        Whether to add the queries to the run that it lacks, without documents, and to remove those without judgements.
-
-    Returns
-    -------
-    float, array, or dict of them by metric
-        A dict unless there is one metric.
-
-    Raises
-    ------
-    AssertionError
-        If the queries of the run are not those of the judgements.
-    ValueError
-        If a metric is not supported.
+    """Evaluate a run. Documents with equal scores are in the order in which ranx sorts them.
 
     See Also
     --------
@@ -239,42 +196,8 @@ def compare(
 ) -> Report:
     """Evaluate runs, and test how each pair of them differs.
 
-    Parameters
-    ----------
-    qrels : Qrels
-        The judgements.
-    runs : list of Run
-        The runs, of distinct names.
-    metrics : str or iterable of str
-        As in `evaluate`.
-    stat_test : {"student", "fisher", "tukey"}
-        The paired t test (default); the permutation test; or the permutation test adjusted for all pairs of runs. The
-        p-values are those of `exactk.compare` with ``test="t"``, ``test="permutation"`` and ``adjust="max_t"``.
-    n_permutations : int, default 1000
-        How many random permutations are drawn, at least 99.
-    max_p : float, default 0.01
-        The largest p-value of a significant difference.
-    random_seed : int, default 42
-        The seed of the permutations.
-    threads : int, default 0
-        As in `evaluate`.
-    rounding_digits : int, default 3
-        The digits that the report shows.
-    show_percentages : bool, default False
-        Whether the report shows values in percent.
-    make_comparable : bool, default False
-        As in `evaluate`.
-
-    Returns
-    -------
-    Report
-
-    Raises
-    ------
-    NotImplementedError
-        If there is no such test.
-    ValueError
-        If ``"tukey"`` is asked for a single run.
+    The p-values of ``"student"``, ``"fisher"`` and ``"tukey"`` are those of `exactk.compare` with ``test="t"``, with
+    ``test="permutation"``, and with that and ``adjust="max_t"``; there are at least 99 permutations.
 
     See Also
     --------

@@ -15,7 +15,7 @@ Examples
 60.0
 
 No function needs recmetrics, pandas, scikit-learn or matplotlib; `intra_list_similarity` reads a pandas frame.
-`differences` says what is not equal.
+`differences` says what is not equal; the rest is as the documentation of recmetrics says.
 """
 
 from __future__ import annotations
@@ -77,18 +77,7 @@ def __getattr__(name: str) -> Any:  # noqa: ANN401 - never returns
 
 
 def differences() -> tuple[str, ...]:
-    """Return what is not equal to recmetrics, in sentences.
-
-    Returns
-    -------
-    tuple of str
-
-    Examples
-    --------
-    >>> from exactk.compat import recmetrics
-    >>> recmetrics.differences()[0]
-    'Functions that draw stay with recmetrics: make_confusion_matrix, and those whose names end in _plot.'
-    """
+    """Return what is not equal to recmetrics, in sentences."""
     return (
         "Functions that draw stay with recmetrics: make_confusion_matrix, and those whose names end in _plot.",
         "Values may differ in the last digits, by 1e-12 at most, because sums are in another order.",
@@ -103,20 +92,6 @@ def differences() -> tuple[str, ...]:
 
 def mark(actual: Iterable[Sequence[Any]], predicted: Iterable[Sequence[Any]], k: int = 10) -> np.floating[Any]:
     """Return the mean average recall at k: precision at each hit, summed and divided by the number of actual items.
-
-    Parameters
-    ----------
-    actual : iterable of list
-        Each user's relevant items; repeated ones count in the divisor. A user without any has 0.
-    predicted : iterable of list
-        Each user's recommended items, best first. A repeated item takes a rank, but is no second hit.
-    k : int, default 10
-        How many of the recommended items count.
-
-    Returns
-    -------
-    numpy.float64
-        NaN, with a warning, without users.
 
     Examples
     --------
@@ -162,22 +137,6 @@ def _average_recall(items: Collection[Any], hits: Sequence[bool]) -> float:
 def recommender_precision(predicted: Iterable[Iterable[Any]], actual: Iterable[Sequence[Any]]) -> np.floating[Any]:
     """Return the mean of the users' precision, each rounded to four decimals.
 
-    Parameters
-    ----------
-    predicted : iterable of list
-        Each user's recommended items, all of which count.
-    actual : iterable of list
-        Each user's relevant items.
-
-    Returns
-    -------
-    numpy.float64
-
-    Raises
-    ------
-    ZeroDivisionError
-        If a list of recommended items is empty.
-
     Examples
     --------
     >>> from exactk.compat.recmetrics import recommender_precision
@@ -190,20 +149,6 @@ def recommender_precision(predicted: Iterable[Iterable[Any]], actual: Iterable[S
 
 def recommender_recall(predicted: Iterable[Iterable[Any]], actual: Iterable[Sequence[Any]]) -> np.floating[Any]:
     """Return the mean of the users' recall, each rounded to four decimals.
-
-    Parameters
-    ----------
-    predicted, actual
-        As in `recommender_precision`.
-
-    Returns
-    -------
-    numpy.float64
-
-    Raises
-    ------
-    ZeroDivisionError
-        If a list of relevant items is empty.
 
     Examples
     --------
@@ -238,29 +183,6 @@ def novelty(
 ) -> tuple[np.floating[Any], list[np.floating[Any]]]:
     """Return the mean self-information of the recommended items, of all users and of each.
 
-    Parameters
-    ----------
-    predicted : iterable of list
-        Each user's recommended items.
-    pop : dict
-        How often each item occurs in the training data.
-    u : int
-        The number of users in the training data.
-    n : int
-        The length of the lists, by which each user's sum is divided.
-
-    Returns
-    -------
-    tuple
-        The mean, and the list of the users' values.
-
-    Raises
-    ------
-    KeyError
-        If an item has no count.
-    ZeroDivisionError
-        If there are no users.
-
     Examples
     --------
     >>> from exactk.compat.recmetrics import novelty
@@ -286,22 +208,6 @@ def novelty(
 def prediction_coverage(predicted: Iterable[Iterable[Any]], catalog: Sized) -> float:
     """Return how many distinct items are recommended, in percent of the catalogue, rounded to two decimals.
 
-    Parameters
-    ----------
-    predicted : iterable of list
-        Each user's recommended items. Items outside the catalogue count too.
-    catalog : list
-        All items, each once.
-
-    Returns
-    -------
-    float
-
-    Raises
-    ------
-    ZeroDivisionError
-        If the catalogue is empty.
-
     Examples
     --------
     >>> from exactk.compat.recmetrics import prediction_coverage
@@ -312,25 +218,7 @@ def prediction_coverage(predicted: Iterable[Iterable[Any]], catalog: Sized) -> f
 
 
 def catalog_coverage(predicted: Sequence[Iterable[Any]], catalog: Sized, k: int) -> float:
-    """Return the coverage of k lists drawn with replacement, as `prediction_coverage` does of all.
-
-    Parameters
-    ----------
-    predicted : list of list
-        Each user's recommended items.
-    catalog : list
-        All items, each once.
-    k : int
-        How many lists to draw. Python's `random` draws them: the same as recmetrics after the same ``random.seed``.
-
-    Returns
-    -------
-    float
-
-    Raises
-    ------
-    ZeroDivisionError
-        If the catalogue is empty.
+    """Return the coverage of k lists drawn with replacement: those that recmetrics draws after the same ``random.seed``.
 
     Examples
     --------
@@ -345,21 +233,6 @@ def catalog_coverage(predicted: Sequence[Iterable[Any]], catalog: Sized, k: int)
 
 def personalization(predicted: ArrayLike) -> np.floating[Any]:
     """Return 1 less the mean cosine of all pairs of users' lists.
-
-    Parameters
-    ----------
-    predicted : list of list
-        Each user's recommended items: as many for each, none twice. None and NaN are no items.
-
-    Returns
-    -------
-    numpy.float64
-        Not finite, with a warning, of a single user.
-
-    Raises
-    ------
-    ValueError
-        If there are no items, a user has an item twice, or lists are of different lengths.
 
     Examples
     --------
@@ -402,28 +275,6 @@ def _item_codes(table: NDArray[Any]) -> tuple[Integers, NDArray[np.bool_]]:
 
 def intra_list_similarity(predicted: Sequence[list[Any]], feature_df: Frame) -> np.floating[Any]:
     """Return the mean over users of the mean cosine of all pairs of recommended items.
-
-    Parameters
-    ----------
-    predicted : list of list
-        Each user's recommended items, labels of the frame's index.
-    feature_df : pandas.DataFrame
-        Features, a row for each item; missing ones are 0.
-
-    Returns
-    -------
-    numpy.float64
-
-    Raises
-    ------
-    Exception
-        If a list is empty.
-    ZeroDivisionError
-        If a list has a single item.
-    KeyError
-        If an item has no row.
-    ValueError
-        If a feature is infinite or no number, or some features are booleans and others are numbers.
 
     Examples
     --------
@@ -500,22 +351,6 @@ def _mean_cosines(units: Floats, rows: Integers, sizes: Integers) -> Floats:
 
 def mse(y: ArrayLike, yhat: ArrayLike) -> float:
     """Return the mean squared error.
-
-    Parameters
-    ----------
-    y, yhat : array
-        Actual and predicted ratings: in one dimension, or in two, of the same shape.
-
-    Returns
-    -------
-    float
-
-    Raises
-    ------
-    ValueError
-        If shapes differ, or a number is NaN or infinite.
-    InvalidParameterError
-        If an argument is no array: a ValueError and a TypeError.
 
     Examples
     --------

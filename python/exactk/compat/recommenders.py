@@ -15,7 +15,7 @@ Examples
 (0.5, 0.75)
 
 The functions read pandas frames, as the library's do. Names of columns are arguments: `col_user`, `col_item` and so on.
-`differences` says what is not equal.
+`differences` says what is not equal; the rest is as the documentation of recommenders says.
 """
 
 from __future__ import annotations
@@ -103,18 +103,7 @@ class ColumnTypeMismatchError(Exception):
 
 
 def differences() -> tuple[str, ...]:
-    """Return what is not equal to recommenders, in sentences.
-
-    Returns
-    -------
-    tuple of str
-
-    Examples
-    --------
-    >>> from exactk.compat import recommenders
-    >>> recommenders.differences()[0]
-    'Values may differ in the last digits, by 1e-12 at most, because sums are in another order.'
-    """
+    """Return what is not equal to recommenders, in sentences."""
     return (
         "Values may differ in the last digits, by 1e-12 at most, because sums are in another order.",
         "Nothing is kept between calls; recommenders returns the same frame again to a second call with equal frames.",
@@ -160,24 +149,7 @@ def merge_rating_true_pred(
     *,
     col_rating: str = "rating",
 ) -> tuple[Any, Any]:
-    """Return the actual and the predicted ratings of the pairs of user and item that are in both frames.
-
-    Parameters
-    ----------
-    rating_true, rating_pred : pandas.DataFrame
-        Actual ratings, and predictions: a row per user and item.
-    col_user, col_item, col_prediction, col_rating : str
-        The names of the columns.
-
-    Returns
-    -------
-    tuple of pandas.Series
-
-    Raises
-    ------
-    ColumnMismatchError, ColumnTypeMismatchError
-        If a column is missing, or users or items are of different types.
-    """
+    """Return the actual and the predicted ratings of the pairs of user and item that are in both frames."""
     _check_rated(rating_true, rating_pred, col_user, col_item, col_rating, prediction=col_prediction)
     matches = match_pairs(*pairs_of_both(rating_true, rating_pred, (col_user, col_item)))
     actual = rating_true[col_rating].iloc[matches.first].reset_index(drop=True)
@@ -203,30 +175,6 @@ class _RatingMetric(Protocol):
     ) -> float: ...
 
 
-_OF_RATINGS = """
-The ratings are those of the pairs of user and item that are in both frames.
-
-Parameters
-----------
-rating_true, rating_pred : pandas.DataFrame
-    Actual ratings, and predictions: a row per user and item.
-col_user, col_item, col_rating, col_prediction : str
-    The names of the columns.
-
-Returns
--------
-float
-
-Raises
-------
-ColumnMismatchError, ColumnTypeMismatchError
-    If a column is missing, or users or items are of different types.
-ValueError
-    If there is no such pair, or a value is NaN or infinite; in `auc` and `logloss`, if ratings are not two whole numbers; in
-    `logloss`, if a prediction is no probability.
-"""
-
-
 def _of_ratings(name: str, compute: Callable[[object, object], float]) -> _RatingMetric:
     """Return the library's function of two frames that computes a number of two columns."""
 
@@ -241,16 +189,14 @@ def _of_ratings(name: str, compute: Callable[[object, object], float]) -> _Ratin
         frames, keys = (rating_true, rating_pred), (col_user, col_item)
         return compute(*merge_rating_true_pred(*frames, *keys, col_prediction, col_rating=col_rating))
 
-    return _documented(metric, name, compute, _OF_RATINGS)
+    return _documented(metric, name, compute)
 
 
-def _documented(metric: Function, name: str, compute: Callable[..., Any], arguments: str) -> Function:
-    """Return the function with the name, and with a docstring: that of what it computes, and of its arguments."""
+def _documented(metric: Function, name: str, compute: Callable[..., Any]) -> Function:
+    """Return the function with the name, and with what is said of what it computes."""
     metric.__name__ = metric.__qualname__ = name
     metric.__annotations__["return"] = compute.__annotations__["return"]
-    description, _, examples = (getdoc(compute) or "").partition("\n\nExamples\n")
-    parts = [description, arguments.strip(), f"Examples\n{examples}" if examples else ""]
-    metric.__doc__ = "\n\n".join(filter(None, parts))
+    metric.__doc__ = getdoc(compute)
     return metric
 
 
@@ -274,22 +220,7 @@ def merge_ranking_true_pred(
     threshold: float | None = 10,
     **_: object,
 ) -> tuple[Frame, Frame, int]:
-    """Return the hits with their ranks, the numbers of hits and of relevant items by user, and the number of users.
-
-    Parameters
-    ----------
-    rating_true, rating_pred, col_user, col_item, col_prediction, relevancy_method, k, threshold
-        As in `precision_at_k`.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Columns `col_user`, `col_item` and ``"rank"``.
-    pandas.DataFrame
-        Columns `col_user`, ``"hit"`` and ``"actual"``, of users with a hit.
-    int
-        The number of users who are in both frames.
-    """
+    """Return the hits with their ranks, the numbers of hits and of relevant items by user, and the number of users."""
     columns = (col_user, col_item, col_prediction)
     hits = _hits(rating_true, rating_pred, columns, relevancy_method, k, threshold)
     table = rating_pred[[col_user, col_item]].iloc[hits.rows].reset_index(drop=True)
@@ -351,37 +282,6 @@ class _RankingMetric(Protocol):
     ) -> float: ...
 
 
-_OF_HITS = """
-Parameters
-----------
-rating_true : pandas.DataFrame
-    Relevant items: a row per user and item.
-rating_pred : pandas.DataFrame
-    Recommended items with their scores. Equal scores keep their order.
-col_user, col_item, col_prediction : str
-    The names of the columns.
-relevancy_method : {"top_k", "by_threshold", None}
-    Whether the first `k` rows of each user count, by falling score; or the first `threshold` rows, by score too; or
-    all rows, in the order of the frame.
-k : int, default 10
-    The number of rows, and the divisor of precision, whatever `relevancy_method` is.
-threshold : int, default 10
-    The number of rows of ``"by_threshold"``.
-
-Returns
--------
-float
-    0 if there is no hit.
-
-Raises
-------
-ColumnMismatchError, ColumnTypeMismatchError
-    If a column is missing, or users or items are of different types.
-NotImplementedError
-    If `relevancy_method` has another value.
-"""
-
-
 def _of_hits(compute: Callable[[RankedHits, Any], float]) -> _RankingMetric:
     """Return the library's function of two frames that computes a number of their hits and of k."""
 
@@ -400,7 +300,7 @@ def _of_hits(compute: Callable[[RankedHits, Any], float]) -> _RankingMetric:
         hits = _hits(rating_true, rating_pred, columns, relevancy_method, k, threshold)
         return compute(hits, k) if len(hits.rows) else 0.0
 
-    return _documented(metric, compute.__name__, compute, _OF_HITS)
+    return _documented(metric, compute.__name__, compute)
 
 
 @_of_hits
@@ -471,33 +371,7 @@ def ndcg_at_k(
     discfun_type: str = "loge",
     **_: object,
 ) -> float:
-    """Return the mean nDCG at k of the users in `rating_true`.
-
-    Parameters
-    ----------
-    rating_true, rating_pred, col_user, col_item, col_prediction, relevancy_method, k, threshold
-        As in `precision_at_k`. The ideal ranking has `k` items, whatever `relevancy_method` is.
-    col_rating : str, default "rating"
-        The column of gains in `rating_true`.
-    score_type : {"binary", "raw", "exp"}
-        Whether a gain is 1, the rating, or 2^rating - 1.
-    discfun_type : {"loge", "log2"}
-        The logarithm of the discount, which makes no difference to nDCG.
-
-    Returns
-    -------
-    float
-        0 if there is no hit; NaN if nobody has a gain.
-
-    Raises
-    ------
-    ColumnMismatchError, ColumnTypeMismatchError
-        If a column is missing, or users or items are of different types.
-    NotImplementedError, ValueError
-        If an option has another value.
-    KeyError
-        If `rating_true` has no column `col_rating`.
-    """
+    """Return the mean nDCG at k of the users in `rating_true`."""
     columns = (col_user, col_item, col_prediction)
     hits = _hits(rating_true, rating_pred, columns, relevancy_method, k, threshold)
     if not len(hits.rows):
@@ -584,25 +458,6 @@ def get_top_k_items(
     dataframe: Frame, col_user: str = "userID", col_rating: str = "rating", k: float | None = 10
 ) -> Frame:
     """Return the first k rows of each user by falling rating, with their ranks.
-
-    Parameters
-    ----------
-    dataframe : pandas.DataFrame
-        A row per user and item.
-    col_user, col_rating : str
-        The names of the columns.
-    k : int or None, default 10
-        The number of rows. None: all, in their order; the frame itself gets the column of ranks, and is returned.
-
-    Returns
-    -------
-    pandas.DataFrame
-        The rows by user and rank, with a column ``"rank"``.
-
-    Raises
-    ------
-    KeyError
-        If a column is missing.
 
     Examples
     --------
@@ -750,29 +605,6 @@ class _ListMetric(Protocol[Value_co]):
     ) -> Value_co: ...
 
 
-_OF_LISTS = """
-Parameters
-----------
-train_df : pandas.DataFrame
-    Interactions of users: a row per user and item.
-reco_df : pandas.DataFrame
-    Recommended items, none of which its user has in `train_df`.
-item_feature_df : pandas.DataFrame, optional
-    Items with their vectors, for ``item_sim_measure="item_feature_vector"``.
-item_sim_measure : {"item_cooccurrence_count", "item_feature_vector"}
-    The similarity of items: how often users had both in `train_df`, or the cosine of their vectors.
-col_item_features, col_user, col_item, col_sim, col_relevance : str, optional
-    The names of the columns. Without `col_relevance`, every recommended item has relevance 1.
-
-Raises
-------
-ValueError
-    If a column is missing, or users or items are of different types.
-Exception
-    If a recommended item is in its user's part of `train_df`, or the similarity is another, or lacks vectors.
-"""
-
-
 def _of_lists(compute: Callable[[_Lists], Value_co]) -> _ListMetric[Value_co]:
     """Return the library's function of frames that computes something of the lists."""
 
@@ -790,7 +622,7 @@ def _of_lists(compute: Callable[[_Lists], Value_co]) -> _ListMetric[Value_co]:
         columns = (col_user, col_item, col_item_features, col_sim)
         return compute(_Lists(train_df, reco_df, item_feature_df, item_sim_measure, columns, col_relevance))
 
-    return _documented(metric, compute.__name__, compute, _OF_LISTS)
+    return _documented(metric, compute.__name__, compute)
 
 
 @_of_lists
@@ -839,25 +671,7 @@ def serendipity(lists: _Lists) -> float:
 def historical_item_novelty(
     train_df: Frame, reco_df: Frame, col_user: str = "userID", col_item: str = "itemID"
 ) -> Frame:
-    """Return the novelty of each item of `train_df`: minus log2 of its share of the rows.
-
-    Parameters
-    ----------
-    train_df, reco_df, col_user, col_item
-        As in `novelty`.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Columns `col_item` and ``"item_novelty"``.
-
-    Raises
-    ------
-    ValueError
-        If a column is missing, or users or items are of different types.
-    Exception
-        If a recommended item is in its user's part of `train_df`.
-    """
+    """Return the novelty of each item of `train_df`: minus log2 of its share of the rows."""
     codes, _, count = _checked_items(train_df, reco_df, col_user, col_item)
     held, first = np.unique(codes, return_index=True)
     novelties = _novelties(codes, count)[held]
@@ -882,26 +696,6 @@ def _novelties(codes: Integers, count: int) -> Floats:
 def novelty(train_df: Frame, reco_df: Frame, col_user: str = "userID", col_item: str = "itemID") -> float:
     """Return the mean novelty of the recommended items; those that are not in `train_df` count as 0.
 
-    Parameters
-    ----------
-    train_df : pandas.DataFrame
-        Interactions of users: a row per user and item.
-    reco_df : pandas.DataFrame
-        Recommended items, none of which its user has in `train_df`.
-    col_user, col_item : str
-        The names of the columns.
-
-    Returns
-    -------
-    float
-
-    Raises
-    ------
-    ValueError
-        If a column is missing, or users or items are of different types.
-    Exception
-        If a recommended item is in its user's part of `train_df`.
-
     Examples
     --------
     >>> import pandas as pd
@@ -918,24 +712,7 @@ def novelty(train_df: Frame, reco_df: Frame, col_user: str = "userID", col_item:
 
 
 def catalog_coverage(train_df: Frame, reco_df: Frame, col_user: str = "userID", col_item: str = "itemID") -> float:
-    """Return the number of recommended items over that of the items of `train_df`.
-
-    Parameters
-    ----------
-    train_df, reco_df, col_user, col_item
-        As in `novelty`.
-
-    Returns
-    -------
-    float
-
-    Raises
-    ------
-    ValueError, Exception
-        As `novelty` does.
-    ZeroDivisionError
-        If `train_df` has no rows.
-    """
+    """Return the number of recommended items over that of the items of `train_df`."""
     codes, listed, _ = _checked_items(train_df, reco_df, col_user, col_item)
     return len(np.unique(listed)) / len(np.unique(codes))
 
@@ -943,22 +720,7 @@ def catalog_coverage(train_df: Frame, reco_df: Frame, col_user: str = "userID", 
 def distributional_coverage(
     train_df: Frame, reco_df: Frame, col_user: str = "userID", col_item: str = "itemID"
 ) -> float:
-    """Return the entropy of the recommended items, in bits.
-
-    Parameters
-    ----------
-    train_df, reco_df, col_user, col_item
-        As in `novelty`.
-
-    Returns
-    -------
-    float
-
-    Raises
-    ------
-    ValueError, Exception
-        As `novelty` does.
-    """
+    """Return the entropy of the recommended items, in bits."""
     _, listed, _ = _checked_items(train_df, reco_df, col_user, col_item)
     _, counts = np.unique(listed, return_counts=True)
     shares = counts / len(listed)

@@ -11,7 +11,8 @@
 
 All metrics of ``rectools.metrics`` are here, with `calc`, `calc_per_user` and `calc_metrics`. Frames are of pandas, with
 the columns of `Columns`. Every metric takes the number of ranks, ``k``, and metrics of hits take ``debias_config``: how many
-interactions of popular items to keep. `differences` says what is not equal.
+interactions of popular items to keep.
+`differences` says what is not equal; the rest is as the documentation of RecTools says.
 """
 
 from __future__ import annotations
@@ -101,18 +102,7 @@ class Columns:
 
 
 def differences() -> tuple[str, ...]:
-    """Return what is not equal to RecTools, in sentences.
-
-    Returns
-    -------
-    tuple of str
-
-    Examples
-    --------
-    >>> from exactk.compat import rectools
-    >>> rectools.differences()[1]
-    'Ids of users and of items are integers, strings or bytes; other types, and missing ids, are a TypeError.'
-    """
+    """Return what is not equal to RecTools, in sentences."""
     return (
         "Values may differ in the last digits, as sums are rounded in another order.",
         "Ids of users and of items are integers, strings or bytes; other types, and missing ids, are a TypeError.",
@@ -169,33 +159,6 @@ def calc_metrics(
     ref_reco: pd.DataFrame | Mapping[Hashable, pd.DataFrame] | None = None,
 ) -> dict[str, float]:
     """Calculate metrics that share the work of reading the frames.
-
-    Parameters
-    ----------
-    metrics : mapping
-        Metrics by name.
-    reco : pandas.DataFrame
-        The lists, with the columns ``user_id``, ``item_id`` and ``rank``.
-    interactions : pandas.DataFrame, optional
-        What users did afterwards, with the columns ``user_id`` and ``item_id``. Metrics of hits require it.
-    prev_interactions : pandas.DataFrame, optional
-        What users did before. Metrics of novelty and popularity require it.
-    catalog : collection, optional
-        The items that could be recommended. Metrics of its size require it.
-    ref_reco : pandas.DataFrame or mapping, optional
-        The lists of another model, or of several by name, which are added to the names of metrics.
-
-    Returns
-    -------
-    dict
-        Values by name, in the order of RecTools: by family of metrics.
-
-    Raises
-    ------
-    ValueError
-        If an argument is missing that a metric requires.
-    KeyError
-        If a column is missing.
 
     See Also
     --------

@@ -9,7 +9,8 @@
 {'MAP-PerUser@2': {1: 0.5, 2: 1.0}}
 
 All metrics of ``replay.metrics`` are here, with their modes, `OfflineMetrics` and `Experiment`. Recommendations are
-frames of pandas or Polars, or dicts of pairs. `differences` says what is not equal.
+frames of pandas or Polars, or dicts of pairs.
+`differences` says what is not equal; the rest is as the documentation of RePlay says.
 """
 
 from __future__ import annotations
@@ -78,18 +79,7 @@ __all__ = [
 
 
 def differences() -> tuple[str, ...]:
-    """Return what is not equal to RePlay, in sentences.
-
-    Returns
-    -------
-    tuple of str
-
-    Examples
-    --------
-    >>> from exactk.compat import replay
-    >>> replay.differences()[2]
-    'A value of topk below 1 is a ValueError; RePlay divides by it, or cuts lists at their ends.'
-    """
+    """Return what is not equal to RePlay, in sentences."""
     return (
         "Values may differ in the last digits, as sums are rounded in another order.",
         "Ids in frames are integers, strings or bytes, of one kind in all frames; other types and missing ids are a TypeError.",
@@ -103,15 +93,6 @@ def differences() -> tuple[str, ...]:
 
 class OfflineMetrics:
     """Several metrics of the same recommendations, which are read once.
-
-    Parameters
-    ----------
-    metrics : list of Metric
-        The metrics. Their columns are set to those given here.
-    query_column, item_column, rating_column, category_column : str
-        The columns of frames.
-    allow_caching : bool
-        Ignored: it is about Spark.
 
     See Also
     --------
@@ -151,31 +132,7 @@ class OfflineMetrics:
         train: Container | None = None,
         base_recommendations: Container | Mapping[str, Container] | None = None,
     ) -> dict[str, Any]:
-        """Return all metrics by name.
-
-        Parameters
-        ----------
-        recommendations : DataFrame of pandas or Polars, or dict
-            Rows of users, items and ratings; a dict has a list of pairs of an item and a score for each user.
-        ground_truth : DataFrame or dict
-            Rows of users and items, of the same type; a dict has a list of items for each user.
-        train : DataFrame or dict, optional
-            Likewise. `Coverage`, `Novelty` and `Surprisal` require it.
-        base_recommendations : DataFrame, dict, or dict of them by name, optional
-            The lists of other models. `Unexpectedness` requires them.
-
-        Returns
-        -------
-        dict
-            First the metrics of the truth and the train, then unexpectedness, then diversity.
-
-        Raises
-        ------
-        ValueError
-            If containers are of different types, or a metric lacks the one that it requires.
-        KeyError
-            If a frame lacks the column of users.
-        """
+        """Return all metrics by name."""
         names = [*self.main_metrics, *self.unexpectedness_metric, *self.diversity_metric][0].column_names
         bases = _bases_by_name(base_recommendations)
         tables = tables_of(names, recommendations, ground_truth, train, *bases.values())
@@ -249,20 +206,6 @@ def _missing_train(metric: Metric, recommendations: Container) -> Exception:
 class Experiment:
     """A table of the metrics of several models.
 
-    Parameters
-    ----------
-    metrics : list of Metric
-        The metrics, as of `OfflineMetrics`.
-    ground_truth, train, base_recommendations : DataFrame or dict
-        As of a call of `OfflineMetrics`.
-    query_column, item_column, rating_column, category_column : str
-        The columns of frames.
-
-    Attributes
-    ----------
-    results : pandas.DataFrame
-        A row per model and a column per metric.
-
     Examples
     --------
     >>> from exactk.compat.replay import Experiment, HitRate
@@ -290,36 +233,12 @@ class Experiment:
         self.results: pd.DataFrame = optional.pandas("Experiment").DataFrame()
 
     def add_result(self, name: str, recommendations: Container) -> None:
-        """Add a model, or replace one of the same name.
-
-        Parameters
-        ----------
-        name : str
-            The name of the model.
-        recommendations : DataFrame of pandas or Polars, or dict
-            Its recommendations.
-        """
+        """Add a model, or replace one of the same name."""
         self._rows[name] = self._metrics(recommendations, *self._others)
         self.results = optional.pandas("Experiment").DataFrame(list(self._rows.values()), index=list(self._rows))
 
     def compare(self, name: str) -> pd.DataFrame:
-        """Return by how many percent each model differs from one of them.
-
-        Parameters
-        ----------
-        name : str
-            The name of the model that others are compared with.
-
-        Returns
-        -------
-        pandas.DataFrame
-            Percentages as strings.
-
-        Raises
-        ------
-        ValueError
-            If there is no such model.
-        """
+        """Return by how many percent each model differs from one of them."""
         if name not in self.results.index:
             message = f"No results for model {name}"
             raise ValueError(message)

@@ -7,7 +7,8 @@
 0.75
 
 The functions need no scikit-learn. `make_scorer` and `get_scorer` make its scorers of them, for `cross_validate` and searches,
-and need it. `differences` says what is not equal.
+and need it.
+`differences` says what is not equal; the rest is as the documentation of scikit-learn says.
 
 The engine finds the first labels down to a small cutoff, and evaluates samples with few relevant labels. Where many labels
 are relevant, and without a cutoff where all labels have gains, it is slower than to sort all scores, and NumPy does that.
@@ -56,18 +57,7 @@ __all__ = [
 
 
 def differences() -> tuple[str, ...]:
-    """Return what is not equal to scikit-learn, in sentences.
-
-    Returns
-    -------
-    tuple of str
-
-    Examples
-    --------
-    >>> from exactk.compat import sklearn
-    >>> sklearn.differences()[0]
-    'Values may differ in the last digits, as sums are taken in another order.'
-    """
+    """Return what is not equal to scikit-learn, in sentences."""
     return (
         "Values may differ in the last digits, as sums are taken in another order.",
         "With ignore_ties=True, equal scores are in the order of numpy.argsort, as there: that depends on the processor.",
@@ -89,32 +79,6 @@ def dcg_score(
     ignore_ties: bool = False,
 ) -> float:
     """Return the mean discounted cumulative gain of the samples.
-
-    Parameters
-    ----------
-    y_true : array of shape (n_samples, n_labels)
-        The gain of each label.
-    y_score : array of shape (n_samples, n_labels)
-        The score of each label, the higher the better.
-    k : int, optional
-        How many labels of the ranking count. By default, all.
-    log_base : float, default 2
-        The base of the logarithm of the discount.
-    sample_weight : array of shape (n_samples,), optional
-        The weight of each sample in the mean.
-    ignore_ties : bool, default False
-        Whether there are no tied scores that matter, which saves time. Otherwise, tied labels have the mean of their gains.
-
-    Returns
-    -------
-    float
-
-    Raises
-    ------
-    ValueError
-        If an array has another shape, is not finite, or has no two labels.
-    InvalidParameterError
-        If a parameter has the wrong type or is out of range: a ValueError and a TypeError.
 
     Examples
     --------
@@ -148,22 +112,6 @@ def ndcg_score(
     ignore_ties: bool = False,
 ) -> float:
     """Return the mean normalized discounted cumulative gain of the samples; 0 for a sample without gains.
-
-    Parameters
-    ----------
-    y_true : array of shape (n_samples, n_labels)
-        The gain of each label, not negative.
-    y_score, k, sample_weight, ignore_ties
-        As in `dcg_score`.
-
-    Returns
-    -------
-    float
-
-    Raises
-    ------
-    ValueError, InvalidParameterError
-        As in `dcg_score`; a ValueError too if a gain is negative.
 
     See Also
     --------
@@ -226,27 +174,6 @@ def label_ranking_average_precision_score(
 ) -> float:
     """Return the mean over samples and their labels of the share of relevant labels among all that score no lower.
 
-    Parameters
-    ----------
-    y_true : array or sparse matrix of shape (n_samples, n_labels)
-        Which labels are relevant: nonzero ones.
-    y_score : array of shape (n_samples, n_labels)
-        The score of each label, the higher the better.
-    sample_weight : array of shape (n_samples,), optional
-        The weight of each sample in the mean.
-
-    Returns
-    -------
-    float
-        Above 0, at most 1. A sample without relevant labels has 1.
-
-    Raises
-    ------
-    ValueError
-        If an array has another shape or is not finite, or y_true is no indicator matrix.
-    InvalidParameterError
-        If a parameter has the wrong type: a ValueError and a TypeError.
-
     Examples
     --------
     >>> from exactk.compat.sklearn import label_ranking_average_precision_score
@@ -283,21 +210,6 @@ def _by_number(weights: Any, count: int) -> Any:  # noqa: ANN401 - what NumPy ta
 
 def label_ranking_loss(y_true: ArrayLike, y_score: ArrayLike, *, sample_weight: ArrayLike | None = None) -> float:
     """Return the mean share of the pairs of a relevant and another label of which the other scores no lower.
-
-    Parameters
-    ----------
-    y_true, y_score, sample_weight
-        As in `label_ranking_average_precision_score`.
-
-    Returns
-    -------
-    float
-        0 is the best. A sample without relevant labels, or without others, has 0.
-
-    Raises
-    ------
-    ValueError, InvalidParameterError
-        As in `label_ranking_average_precision_score`.
 
     Examples
     --------
@@ -350,21 +262,6 @@ def _check_shapes(labels: Any, scores: NDArray[Any], *, least_labels: int) -> No
 def coverage_error(y_true: ArrayLike, y_score: ArrayLike, *, sample_weight: ArrayLike | None = None) -> float:
     """Return how far down the ranking one has to go, on average, to have all relevant labels.
 
-    Parameters
-    ----------
-    y_true, y_score, sample_weight
-        As in `label_ranking_average_precision_score`, but for a sparse matrix.
-
-    Returns
-    -------
-    float
-        The mean number of labels that score no lower than the worst relevant one. A sample without relevant labels has 0.
-
-    Raises
-    ------
-    ValueError, InvalidParameterError
-        As in `label_ranking_average_precision_score`.
-
     Examples
     --------
     >>> from exactk.compat.sklearn import coverage_error
@@ -399,37 +296,6 @@ def top_k_accuracy_score(
     labels: ArrayLike | None = None,
 ) -> float:
     """Return the share of samples whose class is among the k with the highest scores. Of tied classes, the last is first.
-
-    Parameters
-    ----------
-    y_true : array of shape (n_samples,)
-        The class of each sample.
-    y_score : array of shape (n_samples,) or (n_samples, n_classes)
-        The score of each class, in the order of the classes; of two classes, of the second alone.
-    k : int, default 2
-        How many classes count.
-    normalize : bool, default True
-        Whether to return the share; otherwise, the number of samples.
-    sample_weight : array of shape (n_samples,), optional
-        The weight of each sample.
-    labels : array of shape (n_classes,), optional
-        All classes, in order. By default, those of `y_true`.
-
-    Returns
-    -------
-    float
-
-    Raises
-    ------
-    ValueError
-        If an array has another shape or is not finite, or classes and scores do not match.
-    InvalidParameterError
-        If a parameter has the wrong type or is out of range: a ValueError and a TypeError.
-
-    Warns
-    -----
-    UndefinedMetricWarning
-        If there are no more than k classes.
 
     Examples
     --------
@@ -524,27 +390,6 @@ def make_scorer(
 ) -> Any:  # noqa: ANN401 - a scorer of scikit-learn
     """Return a scorer of scikit-learn, which calls a function of this module, or another, in `cross_validate` and searches.
 
-    Parameters
-    ----------
-    score_func : callable
-        The function: ``score_func(y, y_pred, **kwargs)``.
-    response_method : str or list of str, default "predict"
-        The method of the estimator whose results are ``y_pred``, or several, of which the first that there is counts.
-    greater_is_better : bool, default True
-        Whether higher values are better; otherwise, the scorer returns them with the other sign.
-    **kwargs
-        Other arguments of the function.
-
-    Returns
-    -------
-    callable
-        ``scorer(estimator, X, y)``.
-
-    Raises
-    ------
-    ImportError
-        If scikit-learn is not installed.
-
     Examples
     --------
     >>> from exactk.compat.sklearn import make_scorer, ndcg_score
@@ -558,22 +403,6 @@ def make_scorer(
 
 def get_scorer(scoring: Any) -> Any:  # noqa: ANN401 - a scorer of scikit-learn
     """Return a scorer of scikit-learn by its name; that of ``"top_k_accuracy"`` calls `top_k_accuracy_score` of this module.
-
-    Parameters
-    ----------
-    scoring : str, callable or None
-        The name. Others are returned as they are.
-
-    Returns
-    -------
-    callable or None
-
-    Raises
-    ------
-    ImportError
-        If scikit-learn is not installed.
-    ValueError
-        If there is no scorer of that name.
 
     Examples
     --------

@@ -12,7 +12,7 @@ Examples
 >>> surprise.precision_recall_at_k(predictions, k=10, threshold=3.5)
 ({'ann': 0.5, 'bob': 0}, {'ann': 1.0, 'bob': 0.0})
 
-`differences` says what is not equal.
+`differences` says what is not equal; the rest is as the documentation of Surprise says.
 """
 
 from __future__ import annotations
@@ -38,18 +38,7 @@ __all__ = ["differences", "fcp", "mae", "mse", "precision_recall_at_k", "precisi
 
 
 def differences() -> tuple[str, ...]:
-    """Return what is not equal to Surprise, in sentences.
-
-    Returns
-    -------
-    tuple of str
-
-    Examples
-    --------
-    >>> from exactk.compat import surprise
-    >>> surprise.differences()[0]
-    'A prediction of NaN is a ValueError in precision_recall_at_k; sorted() puts it in an arbitrary place.'
-    """
+    """Return what is not equal to Surprise, in sentences."""
     return (
         "A prediction of NaN is a ValueError in precision_recall_at_k; sorted() puts it in an arbitrary place.",
         "precision_recall_at_k is a function here; Surprise has it in its FAQ and its examples, to be copied.",
@@ -105,16 +94,6 @@ def precision_recall_at_k_article(
 ) -> tuple[dict[Hashable, float], dict[Hashable, float]]:
     """Return precision and recall at k by user, as articles and the FAQ until 2020 do: 0 / 0 is 1.
 
-    Parameters
-    ----------
-    predictions, k, threshold
-        As in `precision_recall_at_k`.
-
-    Returns
-    -------
-    tuple of dict
-        ``{user: precision}`` and ``{user: recall}``.
-
     Examples
     --------
     >>> from exactk.compat import surprise
@@ -149,22 +128,6 @@ def _ratios(hits: NDArray[np.int64], divisors: NDArray[np.int64], undefined: int
 def rmse(predictions: Sequence[Sequence[Any]], verbose: bool = True) -> float:  # noqa: FBT001, FBT002 - as in Surprise
     """Return the root mean squared error.
 
-    Parameters
-    ----------
-    predictions : list of (user, item, rating, estimate, details)
-        What ``algo.test(testset)`` returns.
-    verbose : bool, default True
-        Whether to print the value.
-
-    Returns
-    -------
-    float
-
-    Raises
-    ------
-    ValueError
-        If there are no predictions.
-
     Examples
     --------
     >>> from exactk.compat import surprise
@@ -185,22 +148,7 @@ def mae(predictions: Sequence[Sequence[Any]], verbose: bool = True) -> float:  #
 
 
 def fcp(predictions: Sequence[Sequence[Any]], verbose: bool = True) -> float:  # noqa: FBT001, FBT002 - as in Surprise
-    """Return the fraction of concordant pairs: of the rows of a user with unequal ratings, those in the same order.
-
-    Parameters
-    ----------
-    predictions, verbose
-        As in `rmse`.
-
-    Returns
-    -------
-    float
-
-    Raises
-    ------
-    ValueError
-        If there are no predictions, or no user has two with unequal ratings.
-    """
+    """Return the fraction of concordant pairs: of the rows of a user with unequal ratings, those in the same order."""
     _check_any(predictions)
     concordant, discordant = (_mean_of_some(counts) for counts in _pair_orders(_prediction_rows(predictions)))
     if concordant + discordant == 0:

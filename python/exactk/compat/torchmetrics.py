@@ -12,8 +12,9 @@ what to install::
 
 All classes of ``torchmetrics.retrieval`` are here: `RetrievalAUROC`, `RetrievalFallOut`, `RetrievalHitRate`, `RetrievalMAP`,
 `RetrievalMRR`, `RetrievalNormalizedDCG`, `RetrievalPrecision`, `RetrievalPrecisionRecallCurve`, `RetrievalRPrecision`,
-`RetrievalRecall` and `RetrievalRecallAtFixedPrecision`. `differences` says what is not equal. `exactk.torch.RetrievalMetrics`
-is another kind of metric, which keeps sums in the place of scores.
+`RetrievalRecall` and `RetrievalRecallAtFixedPrecision`.
+`differences` says what is not equal; the rest is as the documentation of torchmetrics says.
+`exactk.torch.RetrievalMetrics` is another kind of metric, which keeps sums in the place of scores.
 """
 
 from __future__ import annotations
@@ -40,18 +41,7 @@ __all__ = [*CLASSES, "differences"]  # noqa: PLE0604 - strings
 
 
 def differences() -> tuple[str, ...]:
-    """Return what is not equal to torchmetrics, in sentences.
-
-    Returns
-    -------
-    tuple of str
-
-    Examples
-    --------
-    >>> from exactk.compat import torchmetrics
-    >>> torchmetrics.differences()[0]
-    'Values may differ by 1e-6: torchmetrics adds in float32, and here values are rounded to float32 once.'
-    """
+    """Return what is not equal to torchmetrics, in sentences."""
     return (
         "Values may differ by 1e-6: torchmetrics adds in float32, and here values are rounded to float32 once.",
         "Queries whose value depends on the order of equal scores, or with NaN, are computed by torchmetrics, as slowly.",
