@@ -10,10 +10,11 @@ import numpy as np
 
 import exactk
 from exactk._cli import trec
-from exactk._cli.differences import differences_as_csv, differences_as_text
+from exactk._report.difference import Difference
 from exactk._report.exports import json_of
 from exactk._runtime import optional
 from exactk._runtime.errors import input_error
+from exactk._runtime.faults import plural
 from exactk._runtime.table import plain_cells
 from exactk._runtime.table_formats import format_csv
 
@@ -22,7 +23,31 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from exactk._cli.provenance import Provenance
+    from exactk._report.differences import Differences
     from exactk._report.export_columns import TableName
+
+
+_MOST_ROWS = 12  # of groups, in a table for a terminal
+
+
+def differences_as_text(differences: Differences, format_name: str) -> list[str]:
+    """Return the differences, and those of groups if there are any, in the format "table", "markdown" or "latex"."""
+    tables = [differences, differences.by_group] if differences.by_group else [differences]
+    if format_name == "markdown":
+        return [table.to_markdown() for table in tables]
+    if format_name == "latex":
+        return [table.to_latex() for table in tables]
+    left_out = len(differences.by_group) - _MOST_ROWS
+    remark = [f"{plural(left_out, 'more row')} of groups with --format csv"] if left_out > 0 else []
+    return [repr(differences), *(repr(table[:_MOST_ROWS]) for table in tables[1:]), *remark]
+
+
+def differences_as_csv(differences: Differences) -> str:
+    """Return the differences, and those of groups, as one table; the rows of all users have no group."""
+    rows = [*differences, *differences.by_group]
+    names = [name for name in Difference._fields if name != "group" or differences.by_group]
+    return format_csv({name: [getattr(row, name) for row in rows] for name in names})
+
 
 Result = exactk.Report | exactk.Comparison
 

@@ -1,4 +1,9 @@
-"""Qrels and Run: documents with grades or scores by query, and their files."""
+"""Qrels and Run: documents with grades or scores by query, and their files.
+
+Queries are in ascending order, and their documents in descending order of their numbers. Ties keep their order in rows
+of up to 15 documents. In longer rows, they are in the order of the quicksort of Numba, which ranx sorts with: it is not
+stable, but a function of the numbers alone.
+"""
 
 from __future__ import annotations
 
@@ -6,21 +11,67 @@ import gzip
 import json
 import locale
 from collections import defaultdict
+from itertools import accumulate, chain
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, ClassVar, Generic, NoReturn, TypeVar
 
 import numpy as np
 
+from exactk import _core
 from exactk._runtime.optional import lz4_and_cbor2, pandas, pandas_frame
 from exactk._runtime.written_files import write_file
-from exactk.compat._ranked_dicts import in_order
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, KeysView, Mapping, Sequence
+    from collections.abc import Iterable, KeysView, Mapping, Sequence, Sized
 
-    import pandas as pd  # noqa: TID251 - for the type checker alone
+    import pandas as pd
+    from numpy.typing import NDArray
+
 
 Number = TypeVar("Number", int, float)
+
+
+def offsets_of(rows: Iterable[Sized]) -> NDArray[np.int64]:
+    """Return the offsets of rows one after another."""
+    return np.array([0, *accumulate(map(len, rows))], np.int64)
+
+
+def flat_values(rows: Iterable[Mapping[Any, float]], count: int) -> NDArray[np.float64]:
+    """Return the numbers of all rows."""
+    return np.fromiter(chain.from_iterable(row.values() for row in rows), np.float64, count)
+
+
+def in_order(entries: Mapping[Any, dict[Any, Number]]) -> dict[Any, dict[Any, Number]]:
+    """Return the queries in ascending order, and their documents in descending order of their numbers."""
+    queries = sorted(entries)
+    rows = [entries[query] for query in queries]
+    indptr = offsets_of(rows)
+    order = falling_order(flat_values(rows, indptr[-1]), np.diff(indptr)).tolist()
+    return {
+        query: _permuted(row, order[begin:end])
+        for query, row, begin, end in zip(queries, rows, indptr, indptr[1:], strict=False)
+    }
+
+
+def _permuted(row: dict[Any, Number], order: list[int]) -> dict[Any, Number]:
+    pairs = list(row.items())
+    return dict(map(pairs.__getitem__, order))
+
+
+def falling_order(numbers: NDArray[np.float64], lengths: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return the order of each row's numbers, as positions in the row."""
+    opposite: NDArray[np.float64] = -numbers
+    return _core.quicksort_order(opposite, lengths)
+
+
+def reversed_rising_order(numbers: NDArray[np.float64], indptr: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return the reverse of the ascending order of each row's numbers, as positions in all rows: that of plain dicts."""
+    lengths = np.diff(indptr)
+    starts = np.repeat(indptr[:-1], lengths)
+    reverse = starts + np.repeat(indptr[1:], lengths) - 1 - np.arange(len(numbers))
+    reversed_order: NDArray[np.int64] = _core.quicksort_order(numbers, lengths)[reverse] + starts
+    return reversed_order
+
 
 _KINDS = {"txt": "trec", "parq": "parquet"}
 _COMPRESSION_LEVEL = 16

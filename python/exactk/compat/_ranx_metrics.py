@@ -13,7 +13,7 @@ from exactk._inputs.model.rows import Rows
 from exactk._inputs.truth import Truth
 from exactk._plan.conventions import as_convention
 from exactk.compat._judged_measures import retrieved_blocks
-from exactk.compat._ranked_dicts import flat_values, offsets_of, reversed_rising_order
+from exactk.compat._ranx_data import flat_values, offsets_of, reversed_rising_order
 from exactk.compat._user_values import user_values
 
 if TYPE_CHECKING:

@@ -36,22 +36,23 @@ from exactk.compat._list_similarity import (
 )
 from exactk.compat._pairs import (
     codes_of_both,
+    first_rows,
     head_of_groups,
     match_pairs,
+    numbers_of,
     pairs_of_both,
     positions_within,
     ranges,
+    ranked_hits,
     shared_categories,
     sorted_codes,
 )
-from exactk.compat._ranked_hits import first_rows, numbers_of, ranked_hits
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from exactk.compat._list_similarity import Floats
-    from exactk.compat._pairs import Frame, Integers
-    from exactk.compat._ranked_hits import RankedHits
+    from exactk.compat._pairs import Frame, Integers, RankedHits
 
 __all__ = [
     "ColumnMismatchError",

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +14,6 @@ from exactk._sharded.results import Bucket, add_results
 from exactk._sharded.sides import SIDE
 from exactk._sharded.worker import evaluate_bucket, evaluate_users, user_value_columns
 from exactk._sharded.worker_python import WorkerPython, check_worker, describe_worker
-from exactk.spark._types import arrow_schema
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -21,6 +22,49 @@ if TYPE_CHECKING:
 
     from exactk._sharded.engines import Inputs, Planner
     from exactk._sharded.sides import Side
+
+
+_ARROW_TYPES = {
+    "byte": "int8",
+    "short": "int16",
+    "integer": "int32",
+    "long": "int64",
+    "float": "float32",
+    "double": "float64",
+    "string": "string",
+    "boolean": "bool_",
+    "date": "date32",
+    "binary": "binary",
+}
+_TEXT = re.compile(r"(string|(var)?char)\b.*")
+_DECIMAL = re.compile(r"decimal\((\d+),\s*(-?\d+)\)")
+
+
+def arrow_schema(schema: Mapping[str, Any]) -> Any:  # noqa: ANN401 - pyarrow has no types
+    """Return the Arrow schema for ``StructType.jsonValue()``."""
+    pa = optional.arrow("exactk.spark")
+    return pa.schema([(field["name"], _arrow_type(field["type"])) for field in schema["fields"]])
+
+
+def _arrow_type(dtype: Any) -> Any:  # noqa: ANN401 - JSON; pyarrow has no types
+    """Return the type; null for those that can be neither keys nor numbers."""
+    pa = optional.arrow("exactk.spark")
+    if isinstance(dtype, Mapping):
+        return _nested_type(dtype)
+    if decimal := _DECIMAL.fullmatch(dtype):
+        return pa.decimal128(int(decimal[1]), int(decimal[2]))
+    name = "string" if _TEXT.fullmatch(dtype) else _ARROW_TYPES.get(dtype, "null")
+    return pa.timestamp("us") if dtype.startswith("timestamp") else getattr(pa, name)()
+
+
+def _nested_type(dtype: Mapping[str, Any]) -> Any:  # noqa: ANN401 - pyarrow has no types
+    pa = optional.arrow("exactk.spark")
+    if dtype["type"] == "array":
+        return pa.list_(_arrow_type(dtype["elementType"]))
+    if dtype["type"] == "struct":
+        return pa.struct([(field["name"], _arrow_type(field["type"])) for field in dtype["fields"]])
+    return pa.null()
+
 
 SQL_TYPES = {"int": "bigint", "str": "string"}
 """What keys are cast to, by kind."""
