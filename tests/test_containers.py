@@ -12,6 +12,7 @@ from functools import cache
 from typing import Any
 
 import duckdb
+import narwhals
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -90,6 +91,24 @@ class ArrowStream:
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:
         return self.table.__arrow_c_stream__(requested_schema)
+
+
+class Dataset:
+    """What Hugging Face has, as far as it is read: a view of some columns, which has a table once it is asked for Arrow."""
+
+    def __init__(self, table: Any, kind: str | None = None) -> None:
+        self.table = table
+        self.format = {"type": kind, "columns": table.column_names}
+
+    def with_format(self, kind: str, columns: list[str]) -> Dataset:
+        return Dataset(self.table.select(columns), kind)
+
+    def __getitem__(self, rows: slice) -> Any:
+        assert (self.format["type"], rows) == ("arrow", slice(None))
+        return self.table
+
+
+Dataset.__module__ = "datasets.arrow_dataset"
 
 
 class ForeignArray:
@@ -208,6 +227,9 @@ FRAMES: dict[str, tuple[tuple[str, ...], Callable[[dict[str, list[Any]]], Any]]]
     "Arrow, one batch": (ALL, lambda columns: arrow_table(columns).to_batches()[0]),
     "Arrow, reader": (ALL, lambda columns: split_into_chunks(arrow_table(columns)).to_reader()),
     "Arrow, a stream and no more": (ALL, lambda columns: ArrowStream(arrow_table(columns))),
+    "narwhals": (ALL, lambda columns: narwhals.from_native(pl.DataFrame(columns))),
+    "narwhals, lazy": (ALL, lambda columns: narwhals.from_native(pl.LazyFrame(columns))),
+    "Hugging Face": (ALL, lambda columns: Dataset(arrow_table(columns))),
     "DuckDB": (ALL, duckdb_relation),
 }  # fmt: skip
 
@@ -301,10 +323,37 @@ LISTS: dict[str, Callable[[dict[str, list[Any]]], Any]] = {
     "pandas, Arrow": lambda columns: arrow_table(columns).to_pandas(types_mapper=pd.ArrowDtype),
     "Polars": pl.DataFrame,
     "Polars, lazy": pl.LazyFrame,
+    "narwhals, lazy": lambda columns: narwhals.from_native(pl.LazyFrame(columns)),
+    "Hugging Face": lambda columns: Dataset(arrow_table(columns)),
     "Arrow": arrow_table,
     "Arrow, chunks": lambda columns: split_into_chunks(arrow_table(columns)),
     "Arrow, sliced": lambda columns: slice_table(arrow_table(columns)),
 }
+
+
+@pytest.mark.parametrize(
+    "wrapped",
+    [
+        lambda frame: narwhals.from_native(pl.from_pandas(frame).lazy()),
+        lambda frame: Dataset(pa.Table.from_pandas(frame, preserve_index=False)),
+    ],
+    ids=["narwhals", "Hugging Face"],
+)
+def test_what_wraps_a_frame_is_read_wherever_frames_are(wrapped: Callable[[pd.DataFrame], Any]) -> None:
+    truth = pd.DataFrame({"user": ["a", "a", "b"], "item": ["x", "y", "z"]})
+    scored = pd.DataFrame({"user": ["a", "a", "b"], "item": ["seen", "y", "x"], "score": [3.0, 2.0, 1.0]})
+    seen = pd.DataFrame({"user": ["a"], "item": ["seen"]})
+    of_users = {
+        "groups": pd.DataFrame({"user": ["a", "b"], "group": ["x", "y"]}),
+        "weights": pd.DataFrame({"user": ["b", "a"], "weight": [3.0, 1.0]}),
+    }
+    expected = exactk.evaluate(truth, scored, "recall@1", exclude=seen, **of_users)  # type: ignore[arg-type]
+    assert repr(exactk.Truth.from_frame(wrapped(truth))) == "<Truth of 2 users, 3 items (str)>"
+    batches = exactk.Batches(lambda: iter([wrapped(scored[:1]), wrapped(scored[1:])]))
+    for predictions in (wrapped(scored), batches):
+        options = {name: wrapped(frame) for name, frame in of_users.items()}
+        report = exactk.evaluate(wrapped(truth), predictions, "recall@1", exclude=wrapped(seen), **options)
+        assert report.to_dict() == expected.to_dict()
 
 
 @pytest.mark.parametrize("frame", LISTS)

@@ -265,10 +265,14 @@ ROWS = [["a"], ["b"]]
 CONTAINERS: dict[str, tuple[Any, str]] = {
     "Hugging Face": (of_library("datasets.arrow_dataset", to_pandas=lambda _: FRAME), "{0}={0}.to_pandas()"),
     "Hugging Face, splits": (
-        type("Splits", (dict,), {"__module__": "datasets.dataset_dict"})(
-            test=of_library("datasets.arrow_dataset", to_pandas=lambda _: FRAME)
+        type("Splits", (dict,), {"__module__": "datasets.dataset_dict"})(test=FRAME),
+        "{0}={0}[next(iter({0}))]",
+    ),
+    "Hugging Face, rows that are computed": (
+        of_library(
+            "datasets.arrow_dataset", format={"type": "custom"}, __iter__=lambda _: iter(FRAME.to_dict("records"))
         ),
-        "{0}={0}[next(iter({0}))].to_pandas()",
+        "{0}=pd.DataFrame(list({0}))",
     ),
     "group by, pandas": (FRAME.groupby("user"), "{0}={0}.agg(list).reset_index()"),
     "group by, Polars": (pl.DataFrame(FRAME).group_by("user"), "{0}={0}.all()"),
@@ -288,7 +292,7 @@ def test_f97_containers_of_other_libraries_are_answered_with_a_line_that_reads_t
         exactk.evaluate(**{"truth": ROWS, "predictions": [*ROWS], argument: value}, metrics="recall@1")
     line = line.format(argument)
     assert f"; {line}" in str(caught.value)
-    read = eval(line.removeprefix(f"{argument}="), {argument: value})  # noqa: S307 - the hint is our own
+    read = eval(line.removeprefix(f"{argument}="), {argument: value, "pd": pd})  # noqa: S307 - the hint is our own
     assert exactk.as_truth(read).items.tolist() in ([0, 1], ["a", "b"])
 
 

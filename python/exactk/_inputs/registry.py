@@ -105,7 +105,7 @@ FRAME = Container(
     lambda value, options: frames.rows_of_frame(value, options.argument, options.encoding, options.columns),
     "one row per user and item, optionally with a grade; or one row per user with a list of items",
     "one row per user and item, with a score or a rank; or one row per user with a list of items, best first",
-    "pandas, Polars (also lazy), pyarrow, DuckDB, or any library that streams Arrow",
+    "pandas, Polars (also lazy), pyarrow, DuckDB, narwhals, Ibis, Hugging Face, or any library that streams Arrow",
 )
 NEIGHBOR_LISTS = Container(
     "ids and distances from a nearest-neighbor index",
@@ -184,7 +184,8 @@ def classify(value: object, argument: str) -> ClassifiedValue:
             continue
         if isinstance(value, recognize) if isinstance(recognize, type) else recognize(value):
             return ClassifiedValue(optional.as_series(value) if container is SERIES else value, container)
-    return ClassifiedValue(value, None)
+    frame = optional.as_frame(value)
+    return ClassifiedValue(value, None) if frame is value else classify(frame, argument)
 
 
 def rows_of_container(classified: ClassifiedValue, options: ConversionOptions) -> Rows:

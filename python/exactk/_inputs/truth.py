@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from exactk._inputs.checks import as_ndarray, flag_array, number_array, offset_array
 from exactk._inputs.model.lists import Lists
 from exactk._inputs.model.rows import Rows, TruthColumns, graded_rows, padded_rows, validated_copy
+from exactk._runtime import optional
 from exactk._runtime.errors import type_error
 from exactk._runtime.threads import resolve_threads
 
@@ -146,7 +147,7 @@ class Truth(Lists, eq=False, init=False):
         Parameters
         ----------
         frame : data frame
-            Of pandas, Polars (also lazy), pyarrow, DuckDB, or any library that streams Arrow.
+            Of pandas, Polars (also lazy), pyarrow, DuckDB, narwhals, Ibis, Hugging Face, or any library that streams Arrow.
         user, item, grade : str, optional
             Column names, as in `exactk.as_truth`.
 
@@ -177,6 +178,7 @@ class Truth(Lists, eq=False, init=False):
         from exactk._inputs.containers.tables import is_frame
         from exactk._inputs.long_format import Encoding
 
+        frame = optional.as_frame(frame)
         if not is_frame(frame):
             hint = "exactk.as_truth takes other containers"
             raise type_error(cls._argument, "a data frame", type(frame).__name__, hint=hint)

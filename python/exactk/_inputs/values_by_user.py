@@ -303,7 +303,7 @@ class UserValues:
         """Return the values of a container; `columns` names those of data frames."""
         if isinstance(container, str) and not names_file(container):
             raise _column_name_error(container, cls.argument, truth)
-        container = open_path(container, cls.argument, columns)
+        container = optional.as_frame(open_path(container, cls.argument, columns))
         values, keys, plain_values, column = values_by_user(container, cls.argument, columns)
         array, labels = cls._to_array(values, conversion_hint(container, cls.argument, column))
         return cls(array, keys, plain_values, column, order=category_order(container, column), labels=labels)

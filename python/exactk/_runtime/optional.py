@@ -119,6 +119,20 @@ def as_series(value: Any) -> Any:  # noqa: ANN401 - of any library
     return pandas.Series(value)
 
 
+def as_frame(value: Any) -> Any:  # noqa: ANN401 - of any library
+    """Return a lazy frame of narwhals as that of its library, a dataset of Hugging Face as a table of Arrow; others as they are.
+
+    A dataset that computes its rows as they are read stays what it is, as what it stores is something else.
+    """
+    library = type(value).__module__.partition(".")[0]
+    if library == "narwhals" and hasattr(value, "collect"):
+        return value.to_native()
+    form = getattr(value, "format", None) if library == "datasets" else None
+    if isinstance(form, dict) and form["type"] != "custom":
+        return value.with_format("arrow", columns=form["columns"])[:]
+    return value
+
+
 def is_index(value: object) -> bool:
     """Return whether the value is a pandas Index."""
     return isinstance(value, getattr(sys.modules.get("pandas"), "Index", ()))
