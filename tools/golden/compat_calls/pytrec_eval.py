@@ -141,7 +141,9 @@ def answer(module: Any, call: dict[str, Any]) -> Any:
     return results
 
 
-def _retrieval(queries: int, depth: int, measures: set[str]) -> Callable[[Any], Callable[[], object]]:
+def _retrieval(
+    queries: int, depth: int, measures: set[str], digits: int | None = None
+) -> Callable[[Any], Callable[[], object]]:
     def prepare(module: Any) -> Callable[[], object]:
         generator = random.Random(1)  # noqa: S311 - no secrets
         documents = [f"doc{number}" for number in range(100_000)]
@@ -150,6 +152,8 @@ def _retrieval(queries: int, depth: int, measures: set[str]) -> Callable[[Any], 
             for query in range(queries)
         }
         run = {query: {one: generator.random() for one in generator.sample(documents, depth)} for query in qrel}
+        if digits is not None:
+            run = {query: {one: round(score, digits) for one, score in scored.items()} for query, scored in run.items()}
         return lambda: module.RelevanceEvaluator(qrel, measures).evaluate(run)
 
     return prepare
@@ -162,4 +166,6 @@ TYPICAL = {
     "1,000 queries x 1,000 documents, map": _retrieval(1000, 1000, {"map"}),
     "1,000 queries x 100 documents, map": _retrieval(1000, 100, {"map"}),
     "50 queries x 1,000 documents, official": _retrieval(50, 1000, {"official"}),
+    "3,000 queries x 100 documents, scores of two decimals, map": _retrieval(3000, 100, {"map"}, digits=2),
+    "1 query x 100 documents, map": _retrieval(1, 100, {"map"}),
 }
