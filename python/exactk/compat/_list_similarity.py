@@ -1,4 +1,4 @@
-"""Similarity of the items of recommended lists, to each other and to the items that their users had."""
+"""Recommended lists, and the similarity of their items to each other and to the items that their users had."""
 
 from __future__ import annotations
 
@@ -7,17 +7,22 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-from exactk.compat._pairs import Matches, ranges
+from exactk._runtime import optional
+from exactk.compat._pairs import Matches, codes_of_both, pairs_of_both, ranges
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from numpy.typing import NDArray
 
-    from exactk.compat._pairs import Integers
+    from exactk.compat._pairs import Frame, Integers
 
 Floats = np.ndarray[Any, np.dtype[np.float64]]
 
+_FEATURES = "features"  # the library reads no other column, whatever col_item_features is
+_SIMILARITY = "sim"
+_COOCCURRENCE = "item_cooccurrence_count"
+_SEEN = "reco_df should not contain any user_item pairs that are already shown in train_df"
 _CELLS = 1 << 22  # of a block of counts, and of the pairs counted at once
 
 
@@ -124,3 +129,112 @@ def group_means(groups: Integers, values: Floats, count: int) -> Floats:
     sums = np.bincount(groups, values, count)
     means: Floats = np.divide(sums, sizes, out=np.full(count, np.nan), where=sizes > 0)
     return means
+
+
+def are_alike(one: Frame, other: Frame, *columns: str) -> bool:
+    """Return whether columns of both frames hold keys of one type."""
+    return all(one[name].dtype.type.__base__ == other[name].dtype.type.__base__ for name in columns)
+
+
+def check_lists(train: Frame, reco: Frame, user: str, item: str) -> None:
+    """Raise unless both frames have their columns, and keys of the same types."""
+    if not {user, item}.issubset(train.columns):
+        message = "Missing columns in train_df DataFrame"
+        raise ValueError(message)
+    if not {user, item}.issubset(reco.columns):
+        message = "Missing columns in reco_df DataFrame"
+        raise ValueError(message)
+    if not are_alike(train, reco, user, item):
+        message = "Columns in provided DataFrames are not the same datatype"
+        raise ValueError(message)
+
+
+def check_unseen(train: Frame, reco: Frame, user: str, item: str) -> None:
+    """Raise if a row of the lists is in train."""
+    seen, listed = pairs_of_both(train, reco, (user, item))
+    if optional.pandas("exactk.compat.recommenders").Index(listed).isin(seen).any():
+        raise Exception(_SEEN)  # noqa: TRY002 - as the library does
+
+
+class RecommendedLists:
+    """Recommended lists beside the interactions of train, in integers."""
+
+    def __init__(
+        self,
+        train: Frame,
+        reco: Frame,
+        features: Frame | None,
+        measure: str,
+        columns: tuple[str, str, str, str],
+        relevance: str | None = None,
+    ) -> None:
+        user, item, col_features, self._similarity_name = columns
+        check_lists(train, reco, user, item)
+        self.keys = reco[[user, item]]
+        self._relevance = np.ones(len(reco)) if relevance is None else reco[relevance].astype(np.float16).to_numpy()
+        if measure == "item_feature_vector":
+            _check_features(features, item, col_features)
+        check_unseen(train, reco, user, item)
+        self.train_users, self.users, self.user_count = codes_of_both(
+            train[user].to_numpy(), reco[user].to_numpy(), sort=True
+        )
+        of_features = features[item].to_numpy()[:] if measure == "item_feature_vector" and features is not None else []
+        items = np.concatenate([reco[item].to_numpy(), of_features]) if len(of_features) else reco[item].to_numpy()
+        self.train_items, codes, self.item_count = codes_of_both(train[item].to_numpy(), items, sort=True)
+        self.items, self._feature_items = codes[: len(reco)], codes[len(reco) :]
+        self._features, self._measure = features, measure
+
+    def similarity(self) -> Similarity:
+        """Return the similarity of items."""
+        if self._measure == _COOCCURRENCE:
+            return CooccurrenceSimilarity(self.train_users, self.train_items, self.item_count)
+        if self._measure != "item_feature_vector" or self._features is None:
+            message = "item_sim_measure not recognized! It is 'item_cooccurrence_count' or 'item_feature_vector'."
+            raise Exception(message)  # noqa: TRY002 - as the library does
+        if self._similarity_name != _SIMILARITY:  # the library's column of cosines has always this name
+            raise KeyError(self._similarity_name)
+        if len(np.unique(self._feature_items)) < len(self._feature_items):
+            message = "item_feature_df: expected each item once"
+            raise ValueError(message)
+        return FeatureSimilarity(self._feature_items, self._features[_FEATURES].tolist(), self.item_count)
+
+    def intralist(self) -> Floats:
+        """Return the mean similarity of the items of each user's list; NaN where there are no two."""
+        pairs = pairs_within(self.users, self.items)
+        values = self.similarity().of_pairs(self.items[pairs.first], self.items[pairs.second])
+        return group_means(self.users[pairs.first], values, self.user_count)
+
+    def to_history(self) -> Floats:
+        """Return the mean similarity of each listed item to those that the user had; NaN of a user who had none."""
+        sizes = np.bincount(self.train_users, minlength=self.user_count)
+        by_user = np.argsort(self.train_users, kind="stable")
+        counts = sizes[self.users]
+        had = self.train_items[by_user[ranges((np.cumsum(sizes) - sizes)[self.users], counts)]]
+        rows = np.repeat(np.arange(len(self.users)), counts)
+        return group_means(rows, self.similarity().of_pairs(self.items[rows], had), len(self.users))
+
+    def serendipities(self) -> Floats:
+        """Return what each listed item differs from those that the user had, times its relevance."""
+        return (1 - self.to_history()) * self._relevance
+
+    def user_serendipities(self) -> Floats:
+        """Return their means by user."""
+        return group_means(self.users, self.serendipities(), self.user_count)
+
+    def by_user(self, values: Floats, name: str) -> Frame:
+        """Return the frame of values by user, ascending, without NaN."""
+        codes, first = np.unique(self.users, return_index=True)
+        has_value = ~np.isnan(values[codes])
+        users = self.keys.iloc[:, 0].iloc[first[has_value]].reset_index(drop=True)
+        return optional.pandas("exactk.compat.recommenders").DataFrame(
+            {users.name: users, name: values[codes][has_value]}
+        )
+
+
+def _check_features(features: Frame | None, item: str, col_features: str) -> None:
+    if features is None:
+        message = f"item_feature_df not specified! It must have the columns {item!r} and {col_features!r}."
+        raise Exception(message)  # noqa: TRY002 - as the library does
+    if not {item, col_features}.issubset(features.columns):
+        message = "Missing columns in item_feature_df DataFrame"
+        raise ValueError(message)

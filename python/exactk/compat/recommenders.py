@@ -27,13 +27,7 @@ import numpy as np
 
 from exactk._runtime import optional
 from exactk.compat import _rating_errors
-from exactk.compat._list_similarity import (
-    CooccurrenceSimilarity,
-    FeatureSimilarity,
-    Similarity,
-    group_means,
-    pairs_within,
-)
+from exactk.compat._list_similarity import RecommendedLists, are_alike, check_lists, check_unseen
 from exactk.compat._pairs import (
     codes_of_both,
     first_rows,
@@ -42,10 +36,12 @@ from exactk.compat._pairs import (
     numbers_of,
     pairs_of_both,
     positions_within,
-    ranges,
     ranked_hits,
+    repeats_of_hits,
     shared_categories,
     sorted_codes,
+    sorted_pairs,
+    sums_of_pairs,
 )
 
 if TYPE_CHECKING:
@@ -89,10 +85,6 @@ Function = TypeVar("Function", bound="Callable[..., Any]")
 Value_co = TypeVar("Value_co", covariant=True)
 
 _PURPOSE = "exactk.compat.recommenders"
-_FEATURES = "features"  # the library reads no other column, whatever col_item_features is
-_SIMILARITY = "sim"
-_COOCCURRENCE = "item_cooccurrence_count"
-_SEEN = "reco_df should not contain any user_item pairs that are already shown in train_df"
 
 
 class ColumnMismatchError(Exception):
@@ -132,13 +124,9 @@ def _check_rated(true: Frame, predicted: Frame, user: str, item: str, *others: s
     if not {user, item, prediction}.issubset(predicted.columns):
         message = "Missing columns in predicted rating DataFrame"
         raise ColumnMismatchError(message)
-    if not _are_alike(true, predicted, user, item):
+    if not are_alike(true, predicted, user, item):
         message = "Columns in provided DataFrames are not the same datatype"
         raise ColumnTypeMismatchError(message)
-
-
-def _are_alike(one: Frame, other: Frame, *columns: str) -> bool:
-    return all(one[name].dtype.type.__base__ == other[name].dtype.type.__base__ for name in columns)
 
 
 def merge_rating_true_pred(
@@ -386,11 +374,11 @@ def ndcg_at_k(
         raise ValueError(message)
     logarithm = _LOGARITHMS[discfun_type]
     truth_pairs, pairs = pairs_of_both(rating_true, rating_pred, (col_user, col_item))
-    repeats = _repeats(pairs, pairs[hits.rows])
+    repeats = repeats_of_hits(pairs, pairs[hits.rows])
     order = np.argsort(truth_pairs, kind="stable")
-    gain_of_pair = _sums_of_pairs(truth_pairs[order], np.nan_to_num(gains)[order], pairs[hits.rows])
+    gain_of_pair = sums_of_pairs(truth_pairs[order], np.nan_to_num(gains)[order], pairs[hits.rows])
     dcg = hits.sums(gain_of_pair * repeats / logarithm(1.0 + hits.ranks))
-    copies = np.maximum(1, _sums_of_pairs(*_sorted_pairs(pairs[hits.rows], repeats), truth_pairs)).astype(np.int64)
+    copies = np.maximum(1, sums_of_pairs(*sorted_pairs(pairs[hits.rows], repeats), truth_pairs)).astype(np.int64)
     ideal, is_evaluated = _ideal_sums(hits, numbers_of(rating_true[col_rating]), gains, copies, k, logarithm)
     with np.errstate(divide="ignore", invalid="ignore"):
         ndcg = (dcg / ideal)[is_evaluated]
@@ -410,27 +398,6 @@ def _gains(ratings: Any, score_type: str) -> Any:  # noqa: ANN401 - an array of 
         return 2**ratings - 1
     message = "score_type must be one of 'binary', 'raw', 'exp'"
     raise ValueError(message)
-
-
-def _repeats(pairs: Integers, of_hits: Integers) -> Integers:
-    """Return how many rows of the predictions have the pair of each hit."""
-    keys, codes = np.unique(of_hits, return_inverse=True)
-    positions = np.minimum(np.searchsorted(keys, pairs), len(keys) - 1)
-    is_hit = keys[positions] == pairs
-    return np.bincount(positions[is_hit], minlength=len(keys))[codes]
-
-
-def _sorted_pairs(pairs: Integers, values: Any) -> tuple[Integers, Any]:  # noqa: ANN401 - an array of numbers
-    order = np.argsort(pairs, kind="stable")
-    return pairs[order], values[order]
-
-
-def _sums_of_pairs(ascending: Integers, values: Any, wanted: Integers) -> Floats:  # noqa: ANN401 - an array of numbers
-    """Return the sum of the values at each wanted pair."""
-    keys, codes = np.unique(ascending, return_inverse=True)
-    sums = np.bincount(codes, values)
-    positions = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
-    return np.where(keys[positions] == wanted, sums[positions], 0)
 
 
 def _ideal_sums(
@@ -487,108 +454,6 @@ metrics: dict[str, Callable[..., float]] = {
 """The functions by name."""
 
 
-def _check_lists(train: Frame, reco: Frame, user: str, item: str) -> None:
-    """Raise unless both frames have their columns, and keys of the same types."""
-    if not {user, item}.issubset(train.columns):
-        message = "Missing columns in train_df DataFrame"
-        raise ValueError(message)
-    if not {user, item}.issubset(reco.columns):
-        message = "Missing columns in reco_df DataFrame"
-        raise ValueError(message)
-    if not _are_alike(train, reco, user, item):
-        message = "Columns in provided DataFrames are not the same datatype"
-        raise ValueError(message)
-
-
-def _check_unseen(train: Frame, reco: Frame, user: str, item: str) -> None:
-    """Raise if a row of the lists is in train."""
-    seen, listed = pairs_of_both(train, reco, (user, item))
-    if optional.pandas(_PURPOSE).Index(listed).isin(seen).any():
-        raise Exception(_SEEN)  # noqa: TRY002 - as the library does
-
-
-class _Lists:
-    """Recommended lists beside the interactions of train, in integers."""
-
-    def __init__(
-        self,
-        train: Frame,
-        reco: Frame,
-        features: Frame | None,
-        measure: str,
-        columns: tuple[str, str, str, str],
-        relevance: str | None = None,
-    ) -> None:
-        user, item, col_features, self._similarity_name = columns
-        _check_lists(train, reco, user, item)
-        self.keys = reco[[user, item]]
-        self._relevance = np.ones(len(reco)) if relevance is None else reco[relevance].astype(np.float16).to_numpy()
-        if measure == "item_feature_vector":
-            _check_features(features, item, col_features)
-        _check_unseen(train, reco, user, item)
-        self.train_users, self.users, self.user_count = codes_of_both(
-            train[user].to_numpy(), reco[user].to_numpy(), sort=True
-        )
-        of_features = features[item].to_numpy()[:] if measure == "item_feature_vector" and features is not None else []
-        items = np.concatenate([reco[item].to_numpy(), of_features]) if len(of_features) else reco[item].to_numpy()
-        self.train_items, codes, self.item_count = codes_of_both(train[item].to_numpy(), items, sort=True)
-        self.items, self._feature_items = codes[: len(reco)], codes[len(reco) :]
-        self._features, self._measure = features, measure
-
-    def similarity(self) -> Similarity:
-        """Return the similarity of items."""
-        if self._measure == _COOCCURRENCE:
-            return CooccurrenceSimilarity(self.train_users, self.train_items, self.item_count)
-        if self._measure != "item_feature_vector" or self._features is None:
-            message = "item_sim_measure not recognized! It is 'item_cooccurrence_count' or 'item_feature_vector'."
-            raise Exception(message)  # noqa: TRY002 - as the library does
-        if self._similarity_name != _SIMILARITY:  # the library's column of cosines has always this name
-            raise KeyError(self._similarity_name)
-        if len(np.unique(self._feature_items)) < len(self._feature_items):
-            message = "item_feature_df: expected each item once"
-            raise ValueError(message)
-        return FeatureSimilarity(self._feature_items, self._features[_FEATURES].tolist(), self.item_count)
-
-    def intralist(self) -> Floats:
-        """Return the mean similarity of the items of each user's list; NaN where there are no two."""
-        pairs = pairs_within(self.users, self.items)
-        values = self.similarity().of_pairs(self.items[pairs.first], self.items[pairs.second])
-        return group_means(self.users[pairs.first], values, self.user_count)
-
-    def to_history(self) -> Floats:
-        """Return the mean similarity of each listed item to those that the user had; NaN of a user who had none."""
-        sizes = np.bincount(self.train_users, minlength=self.user_count)
-        by_user = np.argsort(self.train_users, kind="stable")
-        counts = sizes[self.users]
-        had = self.train_items[by_user[ranges((np.cumsum(sizes) - sizes)[self.users], counts)]]
-        rows = np.repeat(np.arange(len(self.users)), counts)
-        return group_means(rows, self.similarity().of_pairs(self.items[rows], had), len(self.users))
-
-    def serendipities(self) -> Floats:
-        """Return what each listed item differs from those that the user had, times its relevance."""
-        return (1 - self.to_history()) * self._relevance
-
-    def user_serendipities(self) -> Floats:
-        """Return their means by user."""
-        return group_means(self.users, self.serendipities(), self.user_count)
-
-    def by_user(self, values: Floats, name: str) -> Frame:
-        """Return the frame of values by user, ascending, without NaN."""
-        codes, first = np.unique(self.users, return_index=True)
-        has_value = ~np.isnan(values[codes])
-        users = self.keys.iloc[:, 0].iloc[first[has_value]].reset_index(drop=True)
-        return optional.pandas(_PURPOSE).DataFrame({users.name: users, name: values[codes][has_value]})
-
-
-def _check_features(features: Frame | None, item: str, col_features: str) -> None:
-    if features is None:
-        message = f"item_feature_df not specified! It must have the columns {item!r} and {col_features!r}."
-        raise Exception(message)  # noqa: TRY002 - as the library does
-    if not {item, col_features}.issubset(features.columns):
-        message = "Missing columns in item_feature_df DataFrame"
-        raise ValueError(message)
-
-
 class _ListMetric(Protocol[Value_co]):
     """A number or a frame of recommended lists."""
 
@@ -606,7 +471,7 @@ class _ListMetric(Protocol[Value_co]):
     ) -> Value_co: ...
 
 
-def _of_lists(compute: Callable[[_Lists], Value_co]) -> _ListMetric[Value_co]:
+def _of_lists(compute: Callable[[RecommendedLists], Value_co]) -> _ListMetric[Value_co]:
     """Return the library's function of frames that computes something of the lists."""
 
     def metric(
@@ -621,13 +486,13 @@ def _of_lists(compute: Callable[[_Lists], Value_co]) -> _ListMetric[Value_co]:
         col_relevance: str | None = None,
     ) -> Value_co:
         columns = (col_user, col_item, col_item_features, col_sim)
-        return compute(_Lists(train_df, reco_df, item_feature_df, item_sim_measure, columns, col_relevance))
+        return compute(RecommendedLists(train_df, reco_df, item_feature_df, item_sim_measure, columns, col_relevance))
 
     return _documented(metric, compute.__name__, compute)
 
 
 @_of_lists
-def user_diversity(lists: _Lists) -> Frame:
+def user_diversity(lists: RecommendedLists) -> Frame:
     """Return 1 minus the mean similarity of the items of each user's list.
 
     The frame has the columns `col_user` and ``"user_diversity"``, of users with two items or more.
@@ -636,13 +501,13 @@ def user_diversity(lists: _Lists) -> Frame:
 
 
 @_of_lists
-def diversity(lists: _Lists) -> float:
+def diversity(lists: RecommendedLists) -> float:
     """Return the mean of `user_diversity`."""
     return float(lists.by_user(1 - lists.intralist(), "diversity")["diversity"].mean())
 
 
 @_of_lists
-def user_item_serendipity(lists: _Lists) -> Frame:
+def user_item_serendipity(lists: RecommendedLists) -> Frame:
     """Return 1 minus the mean similarity to what the user had, times relevance, of each recommended item.
 
     The frame has the columns `col_user`, `col_item` and ``"user_item_serendipity"``, of users in `train_df`.
@@ -655,7 +520,7 @@ def user_item_serendipity(lists: _Lists) -> Frame:
 
 
 @_of_lists
-def user_serendipity(lists: _Lists) -> Frame:
+def user_serendipity(lists: RecommendedLists) -> Frame:
     """Return the mean of `user_item_serendipity` by user.
 
     The frame has the columns `col_user` and ``"user_serendipity"``, of users in `train_df`.
@@ -664,7 +529,7 @@ def user_serendipity(lists: _Lists) -> Frame:
 
 
 @_of_lists
-def serendipity(lists: _Lists) -> float:
+def serendipity(lists: RecommendedLists) -> float:
     """Return the mean of `user_serendipity`."""
     return float(lists.by_user(lists.user_serendipities(), "serendipity")["serendipity"].mean())
 
@@ -682,8 +547,8 @@ def historical_item_novelty(
 
 def _checked_items(train: Frame, reco: Frame, user: str, item: str) -> tuple[Integers, Integers, int]:
     """Return the codes of the items of both frames, ascending as they do, and their number."""
-    _check_lists(train, reco, user, item)
-    _check_unseen(train, reco, user, item)
+    check_lists(train, reco, user, item)
+    check_unseen(train, reco, user, item)
     return codes_of_both(train[item].to_numpy(), reco[item].to_numpy(), sort=True)
 
 
