@@ -17,7 +17,7 @@ from scipy import stats
 
 import difference_oracle
 from difference_oracle import Case, Estimate, Floats, Metric, Numbers, expm1, simultaneous_cells, sums_by_unit
-from exactk.reference.resampling import counts, signs
+from exactk.reference.resampled_sums import counts, signs
 from exactk.reference.truth_digest import hash_of_key
 
 MOST_ENUMERATED = 20

@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 
 from exactk._report.comparison_options import ComparisonOptions
-from exactk._sharded.results import Bucket
+from exactk._sharded.buckets import Bucket
 from exactk._sharded.shard_plan import Schemas, ShardPlan, plan_shards
 from exactk._sharded.worker import result_of_batches
 

@@ -23,7 +23,7 @@ import exactk
 from commands import Run, assert_refused, write_files
 from exactk._cli import doctor
 from exactk._cli.result import json_object
-from exactk._cli.systems import name_systems
+from exactk._cli.system_files import name_systems
 from exactk._plan.metric_strings import DEFAULT_METRICS
 from exactk._runtime import optional
 from exactk._runtime.written_files import write_file

@@ -13,7 +13,7 @@ from hypothesis import assume, given, settings, strategies as st
 
 import exactk
 from exactk._plan.metrics import evaluation_metrics, metrics as metric_registry
-from exactk.reference.collection import COLLECTION_METRICS
+from exactk.reference.all_lists import COLLECTION_METRICS
 from strategies import Evaluation, drawn_items, evaluations, examples, reads_history, score_evaluations, sparse_scores
 from tallies import DrawnLists, drawn_lists
 from test_collection_metrics import FIELDS as METRIC_FIELDS

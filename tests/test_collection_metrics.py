@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from exactk._report.collection import collection_value
-from exactk.reference.collection import COLLECTION_METRICS
+from exactk.reference.all_lists import COLLECTION_METRICS
 from tallies import Lists, tally_of
 
 FIELDS: dict[str, list[str]] = {

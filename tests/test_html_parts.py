@@ -12,8 +12,8 @@ from exactk._html.charts.axes import scale_of
 from exactk._html.charts.lines import Series, _steps
 from exactk._html.charts.svg import interval, label
 from exactk._html.limits import limited_section
-from exactk._html.parts import Bullets, Findings, Section
-from exactk._html.source import Limits
+from exactk._html.page_parts import Bullets, Findings, Section
+from exactk._html.page_source import Limits
 from exactk._html.texts import bound_text, interval_clause, with_intervals
 from exactk._inference.intervals import MeanInterval
 

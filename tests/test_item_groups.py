@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 import exactk
-from exactk.reference.collection import GROUP_METRICS, ListedUser, relative_deviation
+from exactk.reference.all_lists import GROUP_METRICS, ListedUser, relative_deviation
 from strategies import examples
 from tallies import DrawnLists, drawn_lists
 

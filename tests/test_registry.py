@@ -10,7 +10,7 @@ import pytest
 import exactk
 from exactk._metric_pages import text_page
 from exactk._plan.metrics import metrics
-from exactk.reference import collection
+from exactk.reference import all_lists
 from strategies import OF_COLLECTION
 
 RANGES = {"kendall_tau": "-1 to 1", "num_hits": "0 to k", "num_recommended": "0 to k"}
@@ -36,7 +36,7 @@ def test_pages_have_a_line_for_each_fact() -> None:
 def test_the_reference_defines_every_metric() -> None:
     of_users = [name for name in exactk.metrics if name not in OF_COLLECTION]
     assert [*exactk.reference.metrics] == [*of_users, *exactk.agreement_metrics]
-    assert [*collection.COLLECTION_METRICS, *collection.GROUP_METRICS] == OF_COLLECTION
+    assert [*all_lists.COLLECTION_METRICS, *all_lists.GROUP_METRICS] == OF_COLLECTION
 
 
 def test_every_metric_is_described() -> None:

@@ -13,12 +13,12 @@ from numpy.typing import NDArray
 
 import exactk
 from exactk import _core
-from exactk.reference import resampling
+from exactk.reference import resampled_sums
 from strategies import examples
 
 KINDS: dict[str, tuple[Any, Any, int]] = {
-    "sign flips": (_core.sign_flip_sums, resampling.sign_flip_sums, 61),
-    "resamples": (_core.resample_sums, resampling.resample_sums, 58),
+    "sign flips": (_core.sign_flip_sums, resampled_sums.sign_flip_sums, 61),
+    "resamples": (_core.resample_sums, resampled_sums.resample_sums, 58),
 }
 ISAS = _core.isas()
 THREADS = (1, 2, 7)

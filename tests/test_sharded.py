@@ -14,8 +14,8 @@ from hypothesis import given, settings, strategies as st
 
 import exactk
 from exactk._report.comparison_options import ComparisonOptions
+from exactk._sharded.buckets import Bucket, add_results
 from exactk._sharded.reduction import comparison_of_buckets, report_of_buckets
-from exactk._sharded.results import Bucket, add_results
 from exactk._sharded.worker_python import WorkerPython, check_worker, describe_worker
 from sharded_rows import plan_of_tables, results_of
 from strategies import examples

@@ -252,9 +252,9 @@ def calls_of_bucket() -> str:
     import pyarrow as pa
     import pyarrow.compute as pc
 
+    from exactk._sharded.buckets import Bucket
     from exactk._sharded.parts import parts_of_table, tables_of_parts
     from exactk._sharded.reduction import report_of_buckets
-    from exactk._sharded.results import Bucket
     from exactk._sharded.shard_plan import Schemas, plan_shards
     from exactk._sharded.worker import result_of_tables
 

@@ -206,6 +206,15 @@ def shared_names(paths: Iterable[str]) -> Iterator[str]:
                 yield f"{path}:{node.lineno}: {node.name} is defined in {first} too"
 
 
+def shared_module_names(paths: Iterable[str]) -> Iterator[str]:
+    """Yield modules with the name of another one, wherever that is."""
+    first: dict[str, str] = {}
+    for path in paths:
+        name = PurePosixPath(path).stem
+        if not name.startswith("__") and first.setdefault(name, path) != path:
+            yield f"{path}: {first[name]} has this name too"
+
+
 def libraries(path: str) -> Iterator[tuple[int, str]]:
     """Yield what a module imports beside the standard library, NumPy and the package, but for type checkers."""
     nodes: list[ast.AST] = [tree_of(path)]
@@ -249,6 +258,7 @@ def violations() -> Iterator[str]:
     for path in modules:
         yield from parts_of_names(path)
     yield from shared_names(modules)
+    yield from shared_module_names(modules)
     yield from wrong_imports(modules)
 
 

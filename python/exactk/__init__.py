@@ -72,7 +72,7 @@ if TYPE_CHECKING:
     from exactk._metrics import agreement_metrics as agreement_metrics, metrics as metrics
     from exactk._plan.conventions import Convention as Convention, conventions as conventions
     from exactk._report.comparison import Comparison as Comparison
-    from exactk._report.merge import merge as merge
+    from exactk._report.merging import merge as merge
     from exactk._report.report import Report as Report
     from exactk._report.state import State as State
     from exactk._runtime.errors import (
@@ -119,7 +119,7 @@ _MODULES = {
     "_metrics": "agreement_metrics metrics",
     "_plan.conventions": "Convention conventions",
     "_report.comparison": "Comparison",
-    "_report.merge": "merge",
+    "_report.merging": "merge",
     "_report.report": "Report",
     "_report.state": "State",
     "_runtime.errors": "CapacityError EvaluationWarning ExactkError InputError InputTypeError StateMismatchError",

@@ -204,7 +204,7 @@ def _engine(number: int) -> object:
     plan = sharded.plan_of_tables(truth, predictions, names, **given, **others)
     sides = [truth, *(predictions.values() if "comparison" in given else [one]), *others.values()]
     buckets = sharded.results_of(plan, sides, buckets=1 + number % 6, salt=number, seed=number)
-    sums = call("exactk._sharded.results.add_results", iter([bucket.to_batch() for bucket in buckets]))
+    sums = call("exactk._sharded.buckets.add_results", iter([bucket.to_batch() for bucket in buckets]))
     reduce = "comparison_of_buckets" if "comparison" in given else "report_of_buckets"
     return [buckets, [batch.to_pylist() for batch in sums], call(f"exactk._sharded.reduction.{reduce}", buckets)]
 

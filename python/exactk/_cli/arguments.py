@@ -13,7 +13,7 @@ import exactk
 from exactk import _files as files
 from exactk._cli.stdin import STDIN, input_path
 from exactk._engine.systems import in_system
-from exactk._files.arguments import read_argument
+from exactk._files.file_arguments import read_argument
 from exactk._inputs.keys.column_roles import ROLES
 from exactk._inputs.readings import check_not_truth
 from exactk._plan.fields import FIELDS, field_name, within_spelling

@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING
 import exactk
 from exactk._cli import trec
 from exactk._cli.arguments import add_command, add_state_option, paths_of_options
-from exactk._cli.comparison_options import NOT_GIVEN, add_comparison_options
-from exactk._cli.evaluation import asked_differences, check_comparison, evaluate_systems, exit_code
+from exactk._cli.compare_options import NOT_GIVEN, add_comparison_options
 from exactk._cli.evaluation_options import EXIT_CODES, FORMATS, GATE_CODES, add_options, add_truth
 from exactk._cli.gates import NO_GATES, add_gate_options
 from exactk._cli.output import print_text
@@ -20,7 +19,8 @@ from exactk._cli.output_files import check_outputs
 from exactk._cli.result import DATA_FORMATS, format_result
 from exactk._cli.shards import NO_SHARDS, add_shard_options
 from exactk._cli.stdin import path_text
-from exactk._cli.systems import find_files, find_systems, name_systems
+from exactk._cli.system_files import find_files, find_systems, name_systems
+from exactk._cli.values_of_systems import asked_differences, check_comparison, evaluate_systems, exit_code
 from exactk._report.gate import Case, junit_report
 from exactk._runtime.printable_text import printable
 from exactk._runtime.written_files import write_file

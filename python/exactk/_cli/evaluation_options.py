@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from exactk._cli import trec
 from exactk._cli.arguments import add_column_options, add_format_option, add_set_option, output_path, parse_count
 from exactk._cli.bounds import add_bound_options
-from exactk._cli.items import add_item_columns, add_item_options
+from exactk._cli.item_options import add_item_columns, add_item_options
 from exactk._cli.stdin import input_path
 from exactk._evaluate import DEFAULTS
 from exactk._plan.metric_strings import DEFAULT_METRICS

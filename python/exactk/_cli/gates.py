@@ -7,7 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple, get_args
 
 from exactk._cli.arguments import name_argument, output_path
-from exactk._cli.comparison_options import split_margin
+from exactk._cli.compare_options import split_margin
 from exactk._cli.output import print_message
 from exactk._plan.metric_strings import plan
 from exactk._report.comparison_options import check_size, parse_margin

@@ -9,7 +9,7 @@ from exactk._cli.arguments import add_column_options, add_set_option, changes_of
 from exactk._cli.output import print_text
 from exactk._cli.provenance import Input
 from exactk._cli.stdin import input_path
-from exactk._cli.systems import find_systems
+from exactk._cli.system_files import find_systems
 from exactk._inputs.keys.column_roles import ColumnNames
 from exactk._runtime.errors import input_error
 

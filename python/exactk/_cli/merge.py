@@ -1,3 +1,5 @@
+"""The command that adds states of different users up."""
+
 from __future__ import annotations
 
 from typing import TYPE_CHECKING

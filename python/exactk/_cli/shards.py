@@ -14,10 +14,10 @@ import exactk
 from exactk._cli.output import print_message
 from exactk._cli.output_files import check_outputs
 from exactk._cli.state_files import is_state, read_state
-from exactk._files.faults import File
+from exactk._files.file_errors import File
 from exactk._files.formats import format_of
 from exactk._inputs.users_of_shard import Shard
-from exactk._report.shards import MOST_SHARDS, MOST_SHOWN, ShardedRun, Shards, united_shards
+from exactk._report.shard_list import MOST_SHARDS, MOST_SHOWN, ShardedRun, Shards, united_shards
 from exactk._runtime.errors import EvaluationWarning, InputError, input_error
 from exactk._runtime.faults import listed, plural
 from exactk._runtime.written_files import replace_file

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import exactk
 from exactk._cli.stdin import STDIN
-from exactk._files.faults import File
+from exactk._files.file_errors import File
 from exactk._report.state import STATE_PREFIX
 from exactk._runtime.errors import ExactkError, input_error
 

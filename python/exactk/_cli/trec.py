@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 import exactk
 from exactk._cli.output import print_message
 from exactk._engine.systems import in_system
-from exactk._files.faults import File
+from exactk._files.file_errors import File
 from exactk._files.formats import is_trec
 from exactk._files.text import open_bytes
 from exactk._plan.metric_strings import plan

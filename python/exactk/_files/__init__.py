@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Literal, TypeAlias, get_args, overload
 
 import numpy as np
 
-from exactk._files import archive, forms, json_files, results, shards, trec, user_values
-from exactk._files.faults import File
+from exactk._files import archive, column_files, forms, json_files, read_containers, trec_files, user_values
+from exactk._files.file_errors import File
 from exactk._files.formats import ARCHIVE, COLUMN_SOURCES, JSON, TREC, format_of
 from exactk._files.source import choose_columns, is_large
 from exactk._inputs.batches import Batches
@@ -48,7 +48,7 @@ def read(
 @overload
 def read(
     path: FilePath, role: Role, *, text_ids: bool = False, **columns: Unpack[ColumnNames]
-) -> results.ReadResult: ...
+) -> read_containers.ReadResult: ...
 def read(
     path: FilePath,
     role: Role,
@@ -59,7 +59,7 @@ def read(
     score: str | None = None,
     rank: str | None = None,
     grade: str | None = None,
-) -> results.ReadResult:
+) -> read_containers.ReadResult:
     r"""Read a file of judgments, rankings or training items, in the format that its extension names.
 
     Parameters
@@ -154,14 +154,16 @@ def file_at(path: object, role: str, argument: str = "path") -> File:
     return File(Path(path), role)
 
 
-def read_in_role(file: File, format_name: str, requested: RequestedColumns, *, text_ids: bool) -> results.ReadResult:
+def read_in_role(
+    file: File, format_name: str, requested: RequestedColumns, *, text_ids: bool
+) -> read_containers.ReadResult:
     """Return the contents of the file, in the container of its role."""
     file.check_kind(pipes=format_name in {TREC, JSON})
     with forms.advising(file, format_name):
         return _read(file, format_name, requested, text_ids=text_ids)
 
 
-def _read(file: File, format_name: str, requested: RequestedColumns, *, text_ids: bool) -> results.ReadResult:
+def _read(file: File, format_name: str, requested: RequestedColumns, *, text_ids: bool) -> read_containers.ReadResult:
     if format_name in COLUMN_SOURCES:
         source = COLUMN_SOURCES[format_name](file)
         columns = choose_columns(source, requested)._replace(text_ids=text_ids)
@@ -171,17 +173,17 @@ def _read(file: File, format_name: str, requested: RequestedColumns, *, text_ids
                 requested,
             )
         table = columns.convert_ids(source.read_all(columns))
-        return results.result_of_table(table, file.role, requested, columns)
+        return read_containers.result_of_table(table, file.role, requested, columns)
     _refuse_columns(requested)
     if format_name == JSON:
-        return results.result_of_table(json_files.read_object(file, text_ids=text_ids), file.role, {})
+        return read_containers.result_of_table(json_files.read_object(file, text_ids=text_ids), file.role, {})
     if format_name == ARCHIVE:
         if text_ids:
             raise input_error("text_ids", "False for an archive of arrays", "True")
-        return results.result_of_arrays(archive.read_arrays(file), file.role)
-    rows = trec.read_columns(file)
+        return read_containers.result_of_arrays(archive.read_arrays(file), file.role)
+    rows = trec_files.read_columns(file)
     forms.warn_of_trec([(file, rows)])
-    return results.result_of_trec(rows, file.role)
+    return read_containers.result_of_trec(rows, file.role)
 
 
 def has_columns(path: FilePath, role: str) -> bool:
@@ -189,7 +191,7 @@ def has_columns(path: FilePath, role: str) -> bool:
     return format_of(file_at(path, role, role)) in COLUMN_SOURCES
 
 
-def read_shards(paths: Sequence[Path], *, text_ids: bool, **columns: Unpack[ColumnNames]) -> results.ReadResult:
+def read_shards(paths: Sequence[Path], *, text_ids: bool, **columns: Unpack[ColumnNames]) -> read_containers.ReadResult:
     """Return the predictions of several files, read as if their rows were in one.
 
     The files must have the same format and columns.
@@ -209,14 +211,14 @@ def read_shards(paths: Sequence[Path], *, text_ids: bool, **columns: Unpack[Colu
     requested = _requested(columns)
     if format_name == TREC:
         _refuse_columns(requested)
-        parts = [trec.read_columns(file) for file in files]
+        parts = [trec_files.read_columns(file) for file in files]
         forms.warn_of_trec(list(zip(files, parts, strict=True)))
         first_rows = list(accumulate((len(part.numbers) for part in parts), initial=0))
         locate = locate_in_parts([f"the data in {path}" for path in paths], first_rows[:-1])
-        return results.result_of_trec(trec.concatenate(parts), "predictions", locate)
+        return read_containers.result_of_trec(trec_files.concatenate(parts), "predictions", locate)
     sources = [COLUMN_SOURCES[format_name](file) for file in files]
     with forms.advising(files[0], format_name):
-        return shards.predictions_of_sources(sources, requested, text_ids=text_ids)
+        return column_files.predictions_of_sources(sources, requested, text_ids=text_ids)
 
 
 def read_user_values(path: FilePath, argument: str, *, text_ids: bool, user: str | Sequence[str] | None = None) -> Any:  # noqa: ANN401 - pyarrow has no types

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from exactk._files.faults import File
+    from exactk._files.file_errors import File
 
 # Whether each array is required.
 _EXACTK_ARRAYS = {"indptr": True, "items": True, "grades": False, "scores": False, "users": False}

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from exactk._files.column_choice import ColumnChoice
-    from exactk._files.faults import File
+    from exactk._files.file_errors import File
 
 _PART_ROWS = 1 << 20  # per part: about 20 MB
 _ROW_SIZE = 16  # bytes of an id of a user and one of an item

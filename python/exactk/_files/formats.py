@@ -12,7 +12,7 @@ from exactk._files.separated import Separated
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from exactk._files.faults import File
+    from exactk._files.file_errors import File
     from exactk._files.source import Source
 
 TREC, ARCHIVE, JSON = "TREC text", ".npz", "JSON"

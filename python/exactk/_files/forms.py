@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from exactk import _core
-    from exactk._files.faults import File
+    from exactk._files.file_errors import File
 
 _QRELS = ("query", "iteration", "document", "grade")
 _RUN = ("query", "iteration", "document", "c4", "score", "c6")

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
     from exactk._files.column_choice import ColumnChoice
-    from exactk._files.faults import File
+    from exactk._files.file_errors import File
     from exactk._inputs.checks import Offsets
     from exactk._inputs.keys.columns import Column
 

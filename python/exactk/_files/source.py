@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from exactk._files.column_choice import RequestedColumns
-    from exactk._files.faults import File
+    from exactk._files.file_errors import File
     from exactk._inputs.keys.column_roles import ColumnNames
 
 _LARGE = 1 << 28  # bytes

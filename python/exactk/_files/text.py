@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Any
 
-    from exactk._files.faults import File
+    from exactk._files.file_errors import File
 
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 MAX_LINE = 1 << 20  # bytes: as in exactk/trec.hpp, and the size of pyarrow's blocks

@@ -6,9 +6,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from exactk._html.limits import limited_section
-from exactk._html.lists import check_lists
+from exactk._html.page_source import Limits, Source
 from exactk._html.sections import SECTIONS
-from exactk._html.source import Limits, Source
+from exactk._html.shown_lists import check_lists
 from exactk._report.comparison import Comparison
 from exactk._report.report import Report
 from exactk._runtime import optional

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from exactk._html.parts import Bullets, Cell, Chart, Facts, Findings, Fold, Paragraph, page_table
+from exactk._html.page_parts import Bullets, Cell, Chart, Facts, Findings, Fold, Paragraph, page_table
 from exactk._html.texts import with_minus_signs
 from exactk._runtime.faults import plural
 from exactk._runtime.printable_text import printable
@@ -14,8 +14,8 @@ from exactk._runtime.table import Table
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from exactk._html.parts import Part, Section
-    from exactk._html.source import Limits
+    from exactk._html.page_parts import Part, Section
+    from exactk._html.page_source import Limits
 
 
 def limited_section(section: Section, limits: Limits) -> Section:

@@ -15,7 +15,7 @@ from exactk._runtime.versions import version_of
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from exactk._html.source import Source
+    from exactk._html.page_source import Source
     from exactk._report.report import Report
 
 _FORMAT, _VERSION = "exactk-page", 1

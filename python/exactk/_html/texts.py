@@ -13,7 +13,7 @@ from exactk._runtime.table import format_number
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from exactk._html.parts import Tone
+    from exactk._html.page_parts import Tone
     from exactk._inference.intervals import MeanInterval
     from exactk._report.difference import Difference
 

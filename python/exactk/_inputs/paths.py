@@ -38,7 +38,7 @@ class FileReader(Protocol):
 
 
 def _reader() -> FileReader:
-    reader: Any = import_module("exactk._files.arguments")
+    reader: Any = import_module("exactk._files.file_arguments")
     return reader  # type: ignore[no-any-return]  # which mypy does not know to be one
 
 

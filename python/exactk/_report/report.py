@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from exactk._report.json_document import Document
     from exactk._report.judged_lists import JudgedLists
     from exactk._report.metric_mapping import MetricMapping
-    from exactk._report.shards import Shards
+    from exactk._report.shard_list import Shards
     from exactk._report.statistics import DisparityMeasure
     from exactk._report.sums import GroupSums, Label, Sums
     from exactk._report.tallies import GroupTally, ItemTally

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from exactk._plan.metrics import CustomInfo
     from exactk._plan.values import Plan, Value
     from exactk._report.catalogue_digest import Catalogue
-    from exactk._report.shards import Shards
+    from exactk._report.shard_list import Shards
     from exactk._report.sums import Label, Scales, Sums
     from exactk._report.tallies import GroupTally, ItemTally
 
@@ -363,7 +363,7 @@ class StateSums:
 
     def state(self) -> State:
         """Return the state of all users added so far; raise StateMismatchError if a shard is in several of the states."""
-        from exactk._report.shards import united_shards
+        from exactk._report.shard_list import united_shards
 
         groups = None if self._groups is None else self._groups.sums()
         first = self._first

@@ -10,7 +10,7 @@ from exactk._plan.metric_strings import plan
 from exactk._plan.metrics import CustomInfo, check_name
 from exactk._plan.values import as_plan, is_in_unit_range, plan_group_tallies, plan_item_tallies, range_of
 from exactk._report.catalogue_digest import Catalogue
-from exactk._report.shards import SHARDS
+from exactk._report.shard_list import SHARDS
 from exactk._report.sums import Label, Sums
 from exactk._report.tallies import group_tally_from_bytes, tally_from_bytes
 from exactk._runtime.shapes import (

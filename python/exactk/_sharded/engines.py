@@ -14,8 +14,8 @@ from exactk._evaluate import evaluate, takes_options, with_defaults
 from exactk._plan.metric_strings import DEFAULT_METRICS
 from exactk._report.comparison_options import ComparisonOptions
 from exactk._runtime.errors import input_error, type_error
+from exactk._sharded.buckets import Bucket
 from exactk._sharded.reduction import comparison_of_buckets, report_of_buckets
-from exactk._sharded.results import Bucket
 from exactk._sharded.shard_plan import Schemas, plan_shards
 from exactk._sharded.worker import result_of_no_rows
 

@@ -9,7 +9,7 @@ from exactk._engine.pairs import check_missing
 from exactk._engine.warnings import Evaluated, warn_of
 from exactk._report.comparison import Comparison
 from exactk._report.state import plan_of_state
-from exactk._sharded.results import error_from_json, findings_from_json, sum_of_buckets
+from exactk._sharded.buckets import error_from_json, findings_from_json, sum_of_buckets
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from exactk._engine.chunks import Part
     from exactk._report.comparison_options import ComparisonOptions
     from exactk._report.report import Report
-    from exactk._sharded.results import Bucket
+    from exactk._sharded.buckets import Bucket
 
 
 _LOGGER = logging.getLogger("exactk")

@@ -12,7 +12,7 @@ from exactk._inputs.model.rows import TruthColumns
 from exactk._plan.conventions import with_complete_hint
 from exactk._runtime import optional
 from exactk._runtime.errors import ExactkError, input_error, without_warnings
-from exactk._sharded.results import Bucket, error_to_json
+from exactk._sharded.buckets import Bucket, error_to_json
 from exactk._sharded.sides import tables_of_batches
 
 if TYPE_CHECKING:

@@ -15,14 +15,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from exactk._sharded.engines import FrameFunctions
-from exactk.dask import _frames
+from exactk.dask import _partitions
 
 if TYPE_CHECKING:
     from dask.dataframe import DataFrame
 
 __all__ = ["compare", "evaluate", "merge", "per_user", "states"]
 
-_FUNCTIONS: FrameFunctions[DataFrame] = FrameFunctions(_frames, __name__, "DataFrame")
+_FUNCTIONS: FrameFunctions[DataFrame] = FrameFunctions(_partitions, __name__, "DataFrame")
 evaluate = _FUNCTIONS.evaluate
 compare = _FUNCTIONS.compare
 states = _FUNCTIONS.states

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 from exactk._runtime import optional
 from exactk._runtime.errors import ExactkError, type_error
+from exactk._sharded.buckets import Bucket, add_results, error_from_json, error_to_json
 from exactk._sharded.engines import Buckets, check_num_buckets
 from exactk._sharded.parts import parts_of_table, parts_schema, plain_type, tables_of_parts
-from exactk._sharded.results import Bucket, add_results, error_from_json, error_to_json
 from exactk._sharded.worker import result_of_tables, user_value_schema, values_of_tables
 from exactk._sharded.worker_python import WorkerPython, check_worker, describe_worker
 

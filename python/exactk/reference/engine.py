@@ -16,10 +16,10 @@ from exactk._plan.fields import STRICT_TIES
 from exactk._report.counts import CandidateCounts, Counts, TieCounts
 from exactk._report.sums import PartColumns, Sums, SumTable
 from exactk._runtime.errors import input_error
+from exactk.reference.all_lists import count_groups, count_items
 from exactk.reference.base_lists import check_base_scores
-from exactk.reference.checks import check_counted_users, check_problem, check_user_faults
-from exactk.reference.collection import count_groups, count_items
 from exactk.reference.history_metrics import METRICS
+from exactk.reference.input_errors import check_counted_users, check_problem, check_user_faults
 from exactk.reference.judge import JudgedUsers, is_relevant, item_grades, tied_hits
 from exactk.reference.rules import Rules, list_rules, resolved_rules
 from exactk.reference.ties import expected_ratio

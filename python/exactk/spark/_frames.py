@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from exactk._runtime import optional
 from exactk._runtime.errors import type_error
+from exactk._sharded.buckets import Bucket, add_results
 from exactk._sharded.engines import Buckets, check_num_buckets
-from exactk._sharded.results import Bucket, add_results
 from exactk._sharded.sides import SIDE
 from exactk._sharded.worker import evaluate_bucket, evaluate_users, user_value_columns
 from exactk._sharded.worker_python import WorkerPython, check_worker, describe_worker

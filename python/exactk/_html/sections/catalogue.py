@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from exactk._html.parts import Section, page_table
+from exactk._html.page_parts import Section, page_table
 from exactk._html.texts import number
 
 if TYPE_CHECKING:
-    from exactk._html.parts import Part
-    from exactk._html.source import Source
+    from exactk._html.page_parts import Part
+    from exactk._html.page_source import Source
 
 _QUESTION = "Whether a system recommends more than what is popular."
 _MISSING = (

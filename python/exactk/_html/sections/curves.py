@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 
 from exactk._figures.figures import curves_figure, metrics_with_cutoffs
 from exactk._html.charts.lines import Series, curves_chart
-from exactk._html.parts import Chart, Fold, Section, page_table
+from exactk._html.page_parts import Chart, Fold, Section, page_table
 from exactk._html.texts import number, with_intervals
 
 if TYPE_CHECKING:
     from exactk._figures.figures import CurvesFigure
-    from exactk._html.parts import Part
-    from exactk._html.source import Source
+    from exactk._html.page_parts import Part
+    from exactk._html.page_source import Source
     from exactk._runtime.table import Table
 
 _QUESTION = "Which list length to choose, and whether one system is better for short lists and another for long ones."

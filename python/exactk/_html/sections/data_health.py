@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from exactk._html.parts import Bullets, Section, page_table
+from exactk._html.page_parts import Bullets, Section, page_table
 from exactk._html.texts import number, share_text
 from exactk._report.counts import count_label
 from exactk._report.difference_table import left_out_lines
@@ -12,8 +12,8 @@ from exactk._report.difference_table import left_out_lines
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from exactk._html.parts import Part
-    from exactk._html.source import Source
+    from exactk._html.page_parts import Part
+    from exactk._html.page_source import Source
     from exactk._plan.values import Value
     from exactk._report.report import Report
     from exactk._runtime.table import Table

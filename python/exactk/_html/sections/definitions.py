@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from exactk._html.parts import Facts, Fold, Section, page_table
+from exactk._html.page_parts import Facts, Fold, Section, page_table
 from exactk._plan.conventions import conventions, departures, description
 from exactk._plan.metrics import ignored_fields
 
 if TYPE_CHECKING:
-    from exactk._html.parts import Part
-    from exactk._html.source import Source
+    from exactk._html.page_parts import Part
+    from exactk._html.page_source import Source
     from exactk._plan.values import Value
     from exactk._runtime.table import Table
 

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from exactk._html.lists import ShownLists
-from exactk._html.parts import Cell, Fold, Paragraph, Section, page_table
+from exactk._html.page_parts import Cell, Fold, Paragraph, Section, page_table
+from exactk._html.shown_lists import ShownLists
 from exactk._html.texts import key_text, number
 
 if TYPE_CHECKING:
@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from exactk._html.parts import Part
-    from exactk._html.source import Source
+    from exactk._html.page_parts import Part
+    from exactk._html.page_source import Source
     from exactk._plan.values import Value
     from exactk._report.matched_users import MatchedUsers
     from exactk._report.paired_sums import Pair

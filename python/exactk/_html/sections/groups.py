@@ -6,9 +6,9 @@ import math
 from typing import TYPE_CHECKING
 
 from exactk._figures.figures import GroupsFigure, opposite_signs
-from exactk._html.charts.intervals import IntervalRow, intervals_chart
-from exactk._html.parts import Cell, Chart, Findings, Fold, Paragraph, Section, page_table
-from exactk._html.sections.differences import table_of_differences
+from exactk._html.charts.interval_rows import IntervalRow, intervals_chart
+from exactk._html.page_parts import Cell, Chart, Findings, Fold, Paragraph, Section, page_table
+from exactk._html.sections.paired_tests import table_of_differences
 from exactk._html.texts import number, signed, tone_of
 from exactk._report.difference_table import format_p
 from exactk._runtime.faults import plural
@@ -16,8 +16,8 @@ from exactk._runtime.faults import plural
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from exactk._html.parts import Part, Tone
-    from exactk._html.source import Source
+    from exactk._html.page_parts import Part, Tone
+    from exactk._html.page_source import Source
     from exactk._report.difference import Difference
     from exactk._report.report import GroupRow
     from exactk._report.sums import Label

@@ -6,16 +6,16 @@ import math
 from typing import TYPE_CHECKING
 
 from exactk._figures.figures import values_figure
-from exactk._html.charts.intervals import IntervalRow, intervals_chart
-from exactk._html.parts import Cell, Chart, Section, page_table
+from exactk._html.charts.interval_rows import IntervalRow, intervals_chart
+from exactk._html.page_parts import Cell, Chart, Section, page_table
 from exactk._html.texts import number, with_intervals
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from exactk._figures.figures import ValuesFigure
-    from exactk._html.parts import Part
-    from exactk._html.source import Source
+    from exactk._html.page_parts import Part
+    from exactk._html.page_source import Source
     from exactk._plan.values import Value
     from exactk._runtime.table import Table
 

@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from exactk._html.parts import Cell, Section, page_table
+from exactk._html.page_parts import Cell, Section, page_table
 from exactk._html.texts import share_text
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from exactk._html.parts import Part
-    from exactk._html.source import Source
+    from exactk._html.page_parts import Part
+    from exactk._html.page_source import Source
     from exactk._report.judged_lists import JudgedLists
     from exactk._runtime.table import Table
 

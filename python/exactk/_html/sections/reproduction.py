@@ -7,13 +7,13 @@ import shlex
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from exactk._html.parts import Code, Facts, Fold, JsonBlock, Paragraph, Section, page_table
+from exactk._html.page_parts import Code, Facts, Fold, JsonBlock, Paragraph, Section, page_table
 from exactk._html.results_json import results_json
 from exactk._runtime.versions import installation_facts, version_of
 
 if TYPE_CHECKING:
-    from exactk._html.parts import Part
-    from exactk._html.source import Source
+    from exactk._html.page_parts import Part
+    from exactk._html.page_source import Source
 
 _QUESTION = "So that the numbers can be checked, today and in a year."
 _READING = """import json, pathlib, re

@@ -8,7 +8,7 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from exactk._figures.figures import interval_of
-from exactk._html.parts import Section, page_table
+from exactk._html.page_parts import Section, page_table
 from exactk._html.texts import number, share_text
 from exactk._inference.significance import t_quantile
 from exactk._runtime.errors import ExactkError
@@ -16,7 +16,7 @@ from exactk._runtime.errors import ExactkError
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from exactk._html.source import Source
+    from exactk._html.page_source import Source
     from exactk._inference.intervals import MeanInterval
     from exactk._plan.values import Value
     from exactk._report.comparison import Comparison

@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING
 
 from exactk._figures.figures import trade_off_figure
 from exactk._html.charts.scatter import ScatterPoint, scatter_chart
-from exactk._html.parts import Chart, Section, page_table
+from exactk._html.page_parts import Chart, Section, page_table
 from exactk._html.texts import with_intervals
 from exactk._runtime.errors import ExactkError
 
 if TYPE_CHECKING:
     from exactk._figures.figures import TradeOffFigure
-    from exactk._html.source import Source
+    from exactk._html.page_source import Source
 
 _QUESTION = "What one aim costs in the other."
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from exactk._figures.figures import LEVELS, distribution_figure, pair_figure
 from exactk._html.charts.lines import Series, steps_chart
-from exactk._html.parts import Chart, Section, page_table
+from exactk._html.page_parts import Chart, Section, page_table
 from exactk._html.texts import number, share_text
 from exactk._runtime.errors import ExactkError
 
@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from exactk._figures.figures import DistributionFigure, PairFigure
-    from exactk._html.parts import Part
-    from exactk._html.source import Source
+    from exactk._html.page_parts import Part
+    from exactk._html.page_source import Source
     from exactk._runtime.table import Table
 
 _QUESTION = "Whether the mean is that of most users or of a few."

@@ -6,7 +6,7 @@ import math
 from typing import TYPE_CHECKING
 
 from exactk._figures.figures import interval_of, opposite_signs
-from exactk._html.parts import Cell, Findings, Paragraph, Section, page_table
+from exactk._html.page_parts import Cell, Findings, Paragraph, Section, page_table
 from exactk._html.texts import interval_clause, number, signed, tone_of, with_minus_signs
 from exactk._report.comparison_table import best_systems
 from exactk._report.difference_table import format_p, percentage
@@ -16,8 +16,8 @@ from exactk._runtime.faults import plural
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from exactk._html.parts import Part, Tone
-    from exactk._html.source import Source
+    from exactk._html.page_parts import Part, Tone
+    from exactk._html.page_source import Source
     from exactk._report.difference import Difference
     from exactk._report.gate import Gate
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from exactk._html.charts.bars import BarRow, bars_chart
-from exactk._html.parts import Chart, Section, page_table
+from exactk._html.page_parts import Chart, Section, page_table
 from exactk._html.texts import share_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from exactk._html.parts import Part
-    from exactk._html.source import Source
+    from exactk._html.page_parts import Part
+    from exactk._html.page_source import Source
     from exactk._report.difference import Difference
     from exactk._runtime.table import Table
 

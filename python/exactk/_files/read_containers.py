@@ -27,10 +27,11 @@ if TYPE_CHECKING:
 
     from exactk import _core
     from exactk._files.column_choice import ColumnChoice, RequestedColumns
-    from exactk._files.trec import TrecColumns
+    from exactk._files.trec_files import TrecColumns
     from exactk._inputs.keys.column_roles import ColumnNames
     from exactk._inputs.model.rows import Locate
     from exactk._runtime.errors import ExactkError
+
 
 ReadResult: TypeAlias = Truth | Rankings | SparseScores | Exclusions | Batches
 

@@ -14,8 +14,8 @@ from exactk._plan.fields import STRICT_TIES
 from exactk._plan.values import Needs
 from exactk._runtime.errors import input_error
 from exactk._runtime.faults import plural
+from exactk.reference.all_lists import is_counted_list
 from exactk.reference.base_lists import check_base_lists, check_repeats_in_base
-from exactk.reference.collection import is_counted_list
 from exactk.reference.distances import ItemDistances, check_features, check_vectors
 from exactk.reference.judge import is_relevant, judged_grades
 from exactk.reference.ranking import check_nan, check_repeats
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from exactk._plan.values import Value
     from exactk.reference.judge import JudgedUsers
     from exactk.reference.rules import Rules
+
 
 _NO_NEEDS = Needs(popularity=False, distances=False, tags=False, history=False)
 _NOUNS = {"weights": "a weight", "groups": "a group"}

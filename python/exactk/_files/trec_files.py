@@ -16,7 +16,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from exactk._files.faults import File
+    from exactk._files.file_errors import File
+
 
 _FORMATS = {
     "truth": "qrels",

@@ -11,6 +11,7 @@ from exactk._runtime.table import Table
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+
 Tone = Literal["", "better", "worse", "muted"]
 """What a cell says beside its text, which says it too; a colour on the page."""
 

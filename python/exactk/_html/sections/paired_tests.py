@@ -6,17 +6,18 @@ import math
 from typing import TYPE_CHECKING
 
 from exactk._figures.figures import differences_figure
-from exactk._html.charts.intervals import IntervalRow, intervals_chart
-from exactk._html.parts import Bullets, Cell, Chart, Fold, Section, page_table
+from exactk._html.charts.interval_rows import IntervalRow, intervals_chart
+from exactk._html.page_parts import Bullets, Cell, Chart, Fold, Section, page_table
 from exactk._html.texts import signed, tone_of
 from exactk._runtime.table_exports import tables_of
 
 if TYPE_CHECKING:
     from exactk._figures.figures import DifferencesFigure
-    from exactk._html.parts import Part
-    from exactk._html.source import Source
+    from exactk._html.page_parts import Part
+    from exactk._html.page_source import Source
     from exactk._report.differences import Differences
     from exactk._runtime.table import Table
+
 
 QUESTION = "Whether a difference is real, and whether it is large enough to matter."
 

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
     from exactk._runtime.shapes import Shape
 
+
 MOST_SHARDS = 100_000
 _MOST_TEXT = 10_000  # characters
 MOST_SHOWN = 20

@@ -18,7 +18,7 @@ from exactk._cli.arguments import (
     user_column,
 )
 from exactk._cli.bounds import bound_cases, check_bounded, check_systems, report_violations, values_of_bounds
-from exactk._cli.comparison_options import (
+from exactk._cli.compare_options import (
     check_margins,
     check_pairs,
     clusters_column,
@@ -29,12 +29,12 @@ from exactk._cli.comparison_options import (
 )
 from exactk._cli.evaluation_options import CONVENTION
 from exactk._cli.gates import check_claims, check_gates, claim_option, claimed_values, report_gate
-from exactk._cli.items import naming_item_options, read_base, read_items
+from exactk._cli.item_options import naming_item_options, read_base, read_items
 from exactk._cli.output_files import check_outputs
 from exactk._cli.provenance import Input, Provenance
 from exactk._cli.result import check_user_table_path, user_table_file
 from exactk._cli.shards import FilesOfRun, Task, check_shard_options, evaluate_shards, sharded_run, shards_of_command
-from exactk._cli.systems import advising_on_shards
+from exactk._cli.system_files import advising_on_shards
 from exactk._files import has_columns
 from exactk._inputs.paths import FilesOfSystems
 from exactk._inputs.users_of_shard import Shard, users_of_shard

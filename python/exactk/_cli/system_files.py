@@ -19,6 +19,7 @@ from exactk._runtime.errors import EvaluationWarning, input_error
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
+
 _PACKED = frozenset({".gz", ".bz2", ".xz", ".zst"})
 
 

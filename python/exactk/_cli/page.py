@@ -6,16 +6,16 @@ from typing import TYPE_CHECKING, Any
 
 import exactk
 from exactk._cli.arguments import add_command, output_path, parse_count
-from exactk._cli.comparison_options import add_comparison_options, given_options
+from exactk._cli.compare_options import add_comparison_options, given_options
 from exactk._cli.evaluate import write_junit_error
-from exactk._cli.evaluation import Evaluated, check_comparison, evaluate_systems, exit_code
 from exactk._cli.evaluation_options import FORMATS, GATE_CODES, add_options, add_truth
 from exactk._cli.gates import add_gate_options
 from exactk._cli.output import print_message
 from exactk._cli.shards import NO_SHARDS
 from exactk._cli.stdin import input_path
-from exactk._cli.systems import find_systems
-from exactk._files.arguments import read_item_names
+from exactk._cli.system_files import find_systems
+from exactk._cli.values_of_systems import Evaluated, check_comparison, evaluate_systems, exit_code
+from exactk._files.file_arguments import read_item_names
 from exactk._options import JudgeOptions
 from exactk._report.exports import html_page, page_request
 from exactk._runtime import optional
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
     from exactk._cli.arguments import Commands
     from exactk._report.exports import PageRequest
+
 
 _METRICS = ("ndcg@[5,10,20]", "recall@[5,10,20]", "precision@[5,10,20]", "mrr")
 """Metrics at several cutoffs, of which the page draws curves."""

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from exactk._figures.palette import SystemStyle
     from exactk._html.charts.axes import Scale
 
+
 _ROW, _TOP, _BOTTOM = 24, 8, 44
 _MOST_LABEL = 250  # width of the names of rows
 _MOST_SIDE = 130  # width of the texts on the right

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from exactk._runtime.faults import Text
 
+
 _SHOWN_LENGTH = 80  # characters of a line
 
 

@@ -5,18 +5,19 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from exactk._figures.palette import SystemStyle
-from exactk._html.charts.intervals import IntervalRow, intervals_chart
-from exactk._html.parts import Chart, Paragraph, Section, page_table
+from exactk._html.charts.interval_rows import IntervalRow, intervals_chart
+from exactk._html.page_parts import Chart, Paragraph, Section, page_table
 from exactk._html.texts import number
 from exactk._report.ranks import ranks_text
 from exactk._runtime.errors import ExactkError
 from exactk._runtime.table_exports import tables_of
 
 if TYPE_CHECKING:
-    from exactk._html.parts import Part
-    from exactk._html.source import Source
+    from exactk._html.page_parts import Part
+    from exactk._html.page_source import Source
     from exactk._report.ranks import Ranks
     from exactk._runtime.table import Table
+
 
 _QUESTION = "Which systems need not be told apart."
 

@@ -20,7 +20,7 @@ from exactk._runtime.errors import name_source
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from exactk._files.faults import File
+    from exactk._files.file_errors import File
     from exactk._files.source import Source
     from exactk._inputs.containers.tables import SelectedColumns
     from exactk._inputs.keys.column_roles import ColumnNames

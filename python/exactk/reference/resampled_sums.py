@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     Sums = tuple[list[int], list[list[int]]]
     """The total of each column, and its sum in each resample."""
 
+
 _WORD = 2**32 - 1
 _SIGN_STREAM, _COUNT_STREAM = 0, 1
 _THRESHOLDS = (24109, 48219, 60273, 64292, 65296, 65497, 65531, 65535)

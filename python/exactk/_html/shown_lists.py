@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from exactk._html.parts import ListItem
+from exactk._html.page_parts import ListItem
 from exactk._html.texts import key_text
 from exactk._inputs.model.top_k import with_item_keys
 from exactk._report.state import plan_of_state
@@ -19,10 +19,11 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from exactk._html.source import Source
+    from exactk._html.page_source import Source
     from exactk._plan.values import Value
     from exactk._report.judged_lists import JudgedLists
     from exactk._report.report import Report
+
 
 _SAME_OPTIONS = "give exactk.judge the exclude=, candidates= and convention= of the evaluation"
 _MOST_CHARACTERS = 80  # of an item's name

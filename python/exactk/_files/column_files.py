@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from exactk._files import ids, results
+from exactk._files import ids, read_containers
 from exactk._files.source import choose_columns, is_large
 from exactk._inputs.batches import Batches
 from exactk._inputs.containers.tables import ColumnTable, open_table
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 def predictions_of_sources(
     sources: Sequence[Source], requested: RequestedColumns, *, text_ids: bool
-) -> results.ReadResult:
+) -> read_containers.ReadResult:
     """Return the predictions of all files, in file order. A user may be in several files."""
     columns = _common_columns(sources, requested)._replace(text_ids=text_ids)
     has_types = sources[0].has_types
@@ -37,10 +37,10 @@ def predictions_of_sources(
     tables = [(str(source.file.path), source.read_all(as_written)) for source in sources]
     tables = list(_conversion(lambda: tables, columns, has_types=has_types)(tables))
     if any(_holds_lists(table) for _, table in tables):
-        return results.result_of_table(
+        return read_containers.result_of_table(
             _concatenate(tables), "predictions", requested, columns, source="the data of all files"
         )
-    return results.result_of_batches(Batches.of_files(lambda: tables, requested))
+    return read_containers.result_of_batches(Batches.of_files(lambda: tables, requested))
 
 
 def _common_columns(sources: Sequence[Source], requested: RequestedColumns) -> ColumnChoice:
