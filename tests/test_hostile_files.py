@@ -535,7 +535,7 @@ class TestKindsOfFiles:
     ) -> None:
         path = write_file(tmp_path, "a.state", exactk.evaluate([[1]], [[1]], "recall").state.to_bytes())
         assert main(["merge", str(path)]) == 0
-        monkeypatch.setattr("exactk._cli.state_files._MAX_STATE", 100)
+        monkeypatch.setattr("exactk._cli.shards._MAX_STATE", 100)
         assert main(["merge", str(path)]) == 2
         assert f"states: expected a state of at most 100 bytes, found more in {path}" in capsys.readouterr().err
         assert main(["merge", "/dev/zero"]) == 2

@@ -14,10 +14,16 @@ from exactk._cli.compare_options import NOT_GIVEN
 from exactk._cli.doctor import add_doctor
 from exactk._cli.evaluate import add_compare, add_evaluate
 from exactk._cli.gates import CLAIMS, claim_option
-from exactk._cli.hints import as_command_option
 from exactk._cli.listings import add_listings
 from exactk._cli.merge import add_merge
-from exactk._cli.output import flush_streams, print_message, print_text, print_to_stderr, warnings_as_lines
+from exactk._cli.output import (
+    as_command_option,
+    flush_streams,
+    print_message,
+    print_text,
+    print_to_stderr,
+    warnings_as_lines,
+)
 from exactk._cli.page import add_report
 from exactk._cli.stdin import StandardInput
 from exactk._cli.topk import add_topk

@@ -11,8 +11,7 @@ from exactk._cli.output import print_text
 from exactk._cli.output_files import check_outputs, file_identities
 from exactk._cli.provenance import Input, Provenance
 from exactk._cli.result import DATA_FORMATS, format_result
-from exactk._cli.shards import check_shards
-from exactk._cli.state_files import find_states, read_state
+from exactk._cli.shards import check_shards, find_states, read_state
 from exactk._cli.stdin import input_path, path_text
 from exactk._report.state import check_same_plan
 from exactk._runtime.errors import StateMismatchError, input_error

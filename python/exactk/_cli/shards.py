@@ -13,21 +13,75 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import exactk
 from exactk._cli.output import print_message
 from exactk._cli.output_files import check_outputs
-from exactk._cli.state_files import is_state, read_state
+from exactk._cli.stdin import STDIN
 from exactk._files.file_errors import File
 from exactk._files.formats import format_of
 from exactk._inputs.users_of_shard import Shard
 from exactk._report.shard_list import MOST_SHARDS, MOST_SHOWN, ShardedRun, Shards, united_shards
-from exactk._runtime.errors import EvaluationWarning, InputError, input_error
+from exactk._report.state import STATE_PREFIX
+from exactk._runtime.errors import EvaluationWarning, ExactkError, InputError, input_error
 from exactk._runtime.faults import listed, plural
 from exactk._runtime.written_files import replace_file
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from exactk._cli.provenance import Input
     from exactk._cli.stdin import StandardInput
     from exactk._plan.values import Value
+
+
+_MAX_STATE = 1 << 28  # bytes; a state has a few hundred bytes per value, for any number of users
+
+
+def find_states(paths: Iterable[Path]) -> list[Path]:
+    """Return the files, and those of directories: all but hidden ones, which a killed run may leave, sorted by name.
+
+    Raises
+    ------
+    InputError
+        If a folder has no files, or something else, such as a pipe that nobody may write.
+    """
+    return [file for path in paths for file in (files_of_folder(path) if _is_folder(path) else [path])]
+
+
+def _is_folder(path: Path) -> bool:
+    return path != STDIN and path.is_dir()
+
+
+def files_of_folder(folder: Path) -> list[Path]:
+    """Return the files of a folder but hidden ones, sorted by name; raise InputError if there are none."""
+    paths = sorted(path for path in folder.iterdir() if not path.name.startswith("."))
+    if not paths:
+        raise input_error("states", "a folder with states", f"{str(folder)!r}, which has no files")
+    for path in paths:
+        File(path, "states").check_kind(pipes=False)
+    return paths
+
+
+def is_state(path: Path) -> bool:
+    """Return whether a file begins as a state, which may be damaged."""
+    with path.open("rb") as stream:
+        return stream.read(len(STATE_PREFIX)) == STATE_PREFIX
+
+
+def read_state(path: Path) -> exactk.State:
+    """Return the state of a file. Raise InputError, which names the file, if it is damaged or of another kind."""
+    file = File(path, "states")
+    file.check_kind(pipes=True)
+    with path.open("rb") as stream:
+        data = stream.read(_MAX_STATE + 1)
+    if len(data) > _MAX_STATE:
+        raise file.fault(f"a state of at most {_MAX_STATE} bytes", "more")
+    try:
+        return exactk.State.from_bytes(data)
+    except ExactkError as error:
+        if not data.startswith(STATE_PREFIX):
+            found = f"a file that begins with {data[:16]!r}" if data else "an empty file"
+            raise file.fault("a state file", found, "exactk evaluate --state FILE writes one") from None
+        hint = error.fault.hint or ("evaluate these users again, or copy the file again",)
+        raise error.amended(source=str(path), hint=hint) from None
+
 
 NO_SHARDS: Mapping[str, None] = dict.fromkeys(("shard", "shard_name", "shards", "shard_folder"))
 """The options, not given."""

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 from exactk._inputs.checks import as_ndarray, flag_array, number_array, offset_array
 from exactk._inputs.model.lists import Lists
 from exactk._inputs.model.rows import Rows, TruthColumns, graded_rows, padded_rows, validated_copy
-from exactk._runtime import optional
 from exactk._runtime.errors import type_error
 from exactk._runtime.threads import resolve_threads
 
@@ -177,6 +176,7 @@ class Truth(Lists, eq=False, init=False):
         from exactk._inputs.containers.frames import rows_of_frame
         from exactk._inputs.containers.tables import is_frame
         from exactk._inputs.long_format import Encoding
+        from exactk._runtime import optional
 
         frame = optional.as_frame(frame)
         if not is_frame(frame):
