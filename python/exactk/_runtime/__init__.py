@@ -8,25 +8,21 @@ from functools import cached_property
 from importlib import _bootstrap
 from threading import RLock, get_ident
 
-IMPORTED = {"exactk", "numpy", "pandas", "polars", "pyarrow", "scipy"}
+IMPORTED = {"exactk", "jinja2", "matplotlib", "numpy", "pandas", "polars", "pyarrow", "rich", "scipy"}
 
 
-def imports_of_others() -> list[str]:
-    """Return which modules another thread is importing, of the package and of what its calls import.
+def forget_begun_imports() -> None:
+    """Let go of modules that another thread of the parent was importing for a call: the child imports them anew.
 
-    None while this thread imports one itself: the other may wait for it.
+    Python keeps their locks, for which the child would wait without end, as it does not have that thread. The parent does
+    not wait for them before it forks: the other thread may wait for what this one holds by then.
     """
-    locks = [(name, lock()) for name, lock in [*vars(_bootstrap).get("_module_locks", {}).items()]]
-    owners = {name: getattr(lock, "owner", None) for name, lock in locks if name.partition(".")[0] in IMPORTED}
-    names = [name for name, owner in owners.items() if owner is not None]
-    return [] if get_ident() in owners.values() else names
-
-
-def finish_imports() -> None:
-    """Let other threads finish what they import: a child would wait without end for who is not there to release the locks."""
-    while names := imports_of_others():
-        for name in names:
-            vars(_bootstrap)["_lock_unlock_module"](name)  # waits as an import does, and notices who waits for whom
+    locks = vars(_bootstrap).get("_module_locks", {})
+    owners = {name: getattr(lock(), "owner", None) for name, lock in locks.items()}
+    threads = {owner for name, owner in owners.items() if name.partition(".")[0] in IMPORTED} - {None, get_ident()}
+    for name in [name for name, owner in owners.items() if owner in threads]:
+        sys.modules.pop(name, None)
+        del locks[name]
 
 
 def renew_locks() -> None:
@@ -42,6 +38,6 @@ def renew_locks() -> None:
 
 
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(before=finish_imports)
+    os.register_at_fork(after_in_child=forget_begun_imports)
     if sys.version_info < (3, 12):
         os.register_at_fork(after_in_child=renew_locks)
