@@ -499,6 +499,18 @@ class TestArchives:
         assert exactk.hit_rate_at_k([[2], [0]], exactk.read(ranked, "predictions"), 1) == 1
 
 
+@pytest.mark.parametrize("name", ["score", "ranks", "relevance", "user"])
+def test_an_array_that_would_be_left_out_is_refused(tmp_path: Path, name: str) -> None:
+    arrays = {"indptr": [0, 2], "items": [5, 6], "meta": [1]}
+    np.savez(tmp_path / "whole.npz", **arrays)  # type: ignore[arg-type]
+    np.savez(tmp_path / "other.npz", **arrays, **{name: [0.5, 1.0]})  # type: ignore[arg-type]
+    assert exactk.read(tmp_path / "whole.npz", "predictions")
+    with pytest.raises(
+        exactk.InputError, match=f"arrays indptr, items, grades, scores, users, found an array {name} in"
+    ):
+        exactk.read(tmp_path / "other.npz", "predictions")
+
+
 @pytest.mark.parametrize("name", ["a.csv", "a.jsonl.gz", "a.parquet", "a.arrow", "a.npz", "a.run", "a"])
 def test_what_cannot_be_read_is_named(tmp_path: Path, name: str) -> None:
     (tmp_path / "folder" / name).mkdir(parents=True)

@@ -90,6 +90,10 @@ def test_nan_and_infinity_are_numbers_as_in_csv() -> None:
         ('{"q1": {"d1": true}}', "expected numbers as scores, found bool True at row 0, position 0 in a.json"),
         ('{"q1": [["d1", 0.5]]}', "found list ['d1', 0.5] at row 0, position 0 in a.json"),
         ('{"q1": [1.5]}', "at row 0, position 0 in a.json"),
+        (r'{"q\ud83d": {"d1": 1}}', r"expected text that UTF-8 has, found half of a character: \ud83d in a.json"),
+        (r'{"q1": ["\\\ude00"]}', r"found half of a character: \ude00 in a.json"),
+        ('{"user": ["007", "7"], "item": ["a", "b"]}', "pandas.read_json('a.json', dtype=False) reads them"),
+        ('{"user": 1, "item": 2}', "found columns user, item in a.json; "),
     ],
 )
 def test_f47_what_is_refused(content: str | bytes, message: str) -> None:
@@ -121,3 +125,23 @@ def test_other_endings_are_trec_text_and_say_so(name: str) -> None:
         with pytest.raises(exactk.InputError) as caught:
             exactk.evaluate(QRELS, write(other, content), "mrr")
         assert hint not in str(caught.value)
+
+
+def test_escapes_of_whole_characters_are_text() -> None:
+    path = write("run.json", r'{"\ud83d\ude00": {"a\\ud83d": 1}}')
+    assert exactk.evaluate({"\U0001f600": [r"a\ud83d"]}, path, "P@1")["P@1"] == 1
+    assert exactk.topk(path, 1).items.tolist() == [[r"a\ud83d"]]
+
+
+@pytest.mark.parametrize("count", [1, 40_000])  # as the standard library reads them, and as pyarrow does
+@pytest.mark.parametrize(("role", "name"), [("predictions", "scores"), ("predictions", "Rank"), ("truth", "rating")])
+def test_values_that_the_first_line_lacks_are_refused_in_a_later_one(count: int, role: Any, name: str) -> None:
+    """Else they would be left out, and lists would be in another order."""
+    rows: list[dict[str, Any]] = [{"user": user, "items": [1, 2], "note": "x" * 16} for user in range(count)]
+    last = {"user": -1, "items": [1, 2], name: [0.5, 1.0]}
+    path = write("rows.jsonl", "".join(f"{json.dumps(row)}\n" for row in [*rows, last]))
+    message = f"expected no field {name}, as in the first line, found one at line {count + 1} of rows.jsonl"
+    with pytest.raises(exactk.InputError, match=message):
+        exactk.read(path, role)
+    fields = [{"user": 0, "items": [1], "meta": {name: 1}}, *rows[1:], {"user": -1, "items": [1, 2], "other": 1}]
+    assert exactk.read(write("rows.jsonl", "".join(f"{json.dumps(row)}\n" for row in fields)), role)

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from exactk._files.source import memory_size
+from exactk._inputs.keys.column_roles import usual_role
 from exactk._runtime.errors import input_error, type_error
 
 if TYPE_CHECKING:
@@ -53,6 +54,8 @@ def read_arrays(file: File) -> dict[str, NDArray[Any]]:
         missing = [name for name, needed in names.items() if needed and name not in members]
         if missing:
             raise file.fault(f"an array {missing[0]}", f"arrays {', '.join(members)}" if members else "none")
+        if not is_matrix and (odd := next((name for name in members if name not in names and usual_role(name)), "")):
+            raise file.fault(f"arrays {', '.join(names)}", f"an array {odd}")
         values = _VALUES.get(file.role)
         if values and not is_matrix and values not in members and (others := set(_VALUES.values()) & {*members}):
             raise file.fault(f"{values}, or items alone", f"{others.pop()}, as of another argument")

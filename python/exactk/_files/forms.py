@@ -7,6 +7,7 @@ file is that cannot be read in the format of its ending.
 from __future__ import annotations
 
 import csv
+import json
 import re
 import shlex
 from contextlib import contextmanager, suppress
@@ -202,6 +203,8 @@ def _named(file: File, names: Sequence[str], separator: str | None = None) -> Op
     texts = {"query", "document"} | {name for name, *ids in columns if not all(map(_INTEGER_ID.fullmatch, ids))}
     keys = [f"{name!r}: str" for name, *_ in columns if name in texts and usual_role(name) in {"user", "item"}]
     options += f", dtype={{{', '.join(keys)}}}" if keys else ""
+    has_commas = separator != "," and any(map(_DECIMAL_COMMA.fullmatch, chain.from_iterable(rows)))
+    options += ", decimal=','" if has_commas else ""
     code = f"pandas.read_csv({str(file.path)!r}, {options}{_SEPARATORS[separator]})"
     return by_pandas(file, code)
 
@@ -218,6 +221,7 @@ _SEPARATORS = {
     None: ", quoting=3",
 }
 """Separators, the last of which is blanks, with options of pandas."""
+_DECIMAL_COMMA = re.compile(r"[-+]?[0-9]*,[0-9]+")
 _NAMES_OF_SEPARATORS = {",": "CSV", "\t": "TSV"}
 _KINDS = {
     "date": re.compile(r"[0-9]{4}[-/][0-9]{2}[-/][0-9]{2}.*|[0-9]{1,2}/[0-9]{1,2}/[0-9]{4}.*"),
@@ -264,7 +268,7 @@ def advice(file: File, format_name: str) -> Text:
     if lists or not lines:
         return lists
     if lines[0][0] in "{[":
-        are_rows = len(lines) > 1 and all(line[0] + line[-1] == "{}" for line in lines)
+        are_rows = all(line[0] + line[-1] == "{}" for line in lines) and (len(lines) > 1 or _is_row(lines[0]))
         name, ending = ("JSON lines", ".jsonl") if are_rows else (JSON, ".json")
         return () if format_name in {name, "JSON lines"} else _copied(file, name, ending)
     if file.role in ROLES_OF_ITEMS and all(map(_TREC_LINE.fullmatch, lines)):
@@ -280,6 +284,14 @@ def advice(file: File, format_name: str) -> Text:
         is_right = _NAMES_OF_SEPARATORS.get(separator or "") == format_name
         return () if is_right else (f"its separator is {separator or ' '!r}: ", _named(file, (), separator))
     return ()
+
+
+def _is_row(line: str) -> bool:
+    """Return whether an object is a row, with a user, rather than all columns or all users."""
+    with suppress(ValueError, RecursionError):
+        users = [value for name, value in json.loads(line).items() if usual_role(name) == "user"]
+        return bool(users) and not isinstance(users[0], (list, dict))
+    return False
 
 
 def _copied(file: File, name: str, ending: str) -> Text:

@@ -10,7 +10,7 @@ from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from exactk._files.source import Source
+from exactk._files.source import Source, by_pandas
 from exactk._files.text import DECOMPRESSION_ERRORS, is_text, is_utf8, numbered_lines, open_bytes
 from exactk._inputs.containers.tables import ColumnTable
 from exactk._inputs.keys import column_roles
@@ -20,7 +20,7 @@ from exactk._runtime.errors import InputError
 from exactk._runtime.numbers import parse_number
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
     from contextlib import AbstractContextManager
 
     from exactk._files.column_choice import ColumnChoice
@@ -40,10 +40,11 @@ def read_object(file: File, *, text_ids: bool = False) -> Any:  # noqa: ANN401 -
         return {user: _as_text(content) for user, content in value.items()} if text_ids else value
     if file.role in {"candidates", "catalogue"} and isinstance(value, list):
         return _as_text(value) if text_ids else value
-    hint = "rows are read from .jsonl or .ndjson, one object per line" if isinstance(value, list) else ""
+    hint = _ROWS_HINT if isinstance(value, list) else ""
     raise file.fault(_EXPECTED.get(file.role, "an object from user to items"), _NAMES[type(value)], hint)
 
 
+_ROWS_HINT = "rows are read from .jsonl or .ndjson, one object per line"
 _NAMES = {list: "a list", str: "a string", int: "a number", float: "a number", bool: "a bool", type(None): "null"}
 
 
@@ -53,6 +54,8 @@ def _parse(file: File) -> Any:  # noqa: ANN401 - whatever JSON holds
         text = stream.read()
     if not is_utf8(text):
         raise file.fault("UTF-8", "invalid bytes")
+    if half := next(filter(_is_half, _SURROGATES.findall(text)), b""):
+        raise file.fault("text that UTF-8 has", f"half of a character: {half[:12].decode()}")
 
     def parse_float(digits: str) -> float:
         if (number := parse_number(digits)) is None:
@@ -73,6 +76,16 @@ def _parse(file: File) -> Any:  # noqa: ANN401 - whatever JSON holds
         raise
     except (ValueError, RecursionError) as error:
         raise _syntax_error(file, error) from None
+
+
+_SURROGATES = re.compile(
+    rb"\\\\|\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|\\u[dD][89a-fA-F][0-9a-fA-F]{2}"
+)
+"""An escaped backslash, behind which there is no escape; two escapes of one character; half of them."""
+
+
+def _is_half(escape: bytes) -> bool:
+    return len(escape) == len(r"\ud83d")
 
 
 def _syntax_error(file: File, error: Exception) -> InputError:
@@ -101,7 +114,9 @@ def _check_keys_are_users(value: dict[str, Any], file: File) -> None:
     """Raise InputError if the keys are names of columns, as pandas writes them."""
     names = list(islice(value, _MOST_COLUMNS))
     if column_roles.name_columns(names):
-        hint = f"{file.role}=pandas.read_json({str(file.path)!r}) reads them"
+        read = by_pandas(file, f"pandas.read_json({str(file.path)!r}, dtype=False)")
+        are_columns = all(isinstance(one, (list, dict)) for one in value.values())
+        hint = (read, " reads them") if are_columns else (_ROWS_HINT,)
         raise file.fault(_EXPECTED.get(file.role, "an object from user to items"), f"columns {', '.join(names)}", hint)
 
 
@@ -126,7 +141,9 @@ _TINY_NUMBERS = tuple(
         (b"0" * 100, rb"0{100}"),
     )
 )
-_LONGEST_TINY = 128  # bytes
+_KEY_END = re.compile(rb'" +:')
+_LONGEST_KEY = 64  # bytes
+_OVERLAP = 128  # bytes, more than a number that is tiny, and than a key
 _CHUNK_SIZE = 1 << 20  # bytes
 
 
@@ -195,7 +212,9 @@ def _object_of(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 class JsonLines(Source):
-    """A file with one object per line."""
+    """A file with one object per line, of which the first has all fields that are read."""
+
+    _later_roles: Sequence[str] = ()  # of values, which no line may have if the first one has none
 
     @property
     def names(self) -> list[str]:
@@ -223,6 +242,7 @@ class JsonLines(Source):
     def read_all(self, columns: ColumnChoice) -> Any:  # noqa: ANN401 - pyarrow has no types
         """Return all rows of these columns as a table."""
         kinds = self._kinds(columns)
+        self._later_roles = () if columns.values else column_roles.ROLES.get(self.file.role, ())[2:]
         if self.size <= _SMALL or not optional.has("pyarrow"):
             return self._read_rows(kinds)
         arrow = optional.arrow("JSON")
@@ -261,21 +281,26 @@ class JsonLines(Source):
         if (
             has_null
             or any(map(_has_large_number, numbers))
-            or (any(map(_has_zero, numbers)) and self._has_tiny_number())
+            or (any(map(_has_zero, numbers)) and any(map(_has_tiny_number, self._texts())))
+            or (self._later_roles and any(map(self._has_later_field, self._texts())))
         ):
             self._raise_line_fault(kinds)
         return table
 
-    def _has_tiny_number(self) -> bool:
-        """Return whether the file may have a number too small for float64, which pyarrow reads as 0."""
+    def _has_later_field(self, text: bytes) -> bool:
+        """Return whether a part of the file may have a field that the first line lacks, and that would be read."""
+        parts = (_KEY_END.sub(b'":', text) if b'" :' in text else text).split(b'":')
+        keys = {part[-_LONGEST_KEY:].rpartition(b'"')[2] for part in parts}
+        names = {key.decode(errors="replace") for key in keys}.difference(self._first_row)
+        return any(column_roles.usual_role(name) in self._later_roles for name in names)
+
+    def _texts(self) -> Iterator[bytes]:
+        """Yield parts of the file that overlap: what is shorter than the overlap is whole in one of them."""
         last_bytes = b""
         with open_bytes(self.file) as stream:
             while data := stream.read(_CHUNK_SIZE):
-                text = last_bytes + data
-                if any(begin in text and pattern.search(text) for begin, pattern in _TINY_NUMBERS):
-                    return True
-                last_bytes = text[-_LONGEST_TINY:]
-        return False
+                yield (text := last_bytes + data)
+                last_bytes = text[-_OVERLAP:]
 
     def _kinds(self, columns: ColumnChoice) -> dict[str, FieldKind]:
         """Return the type of each column, from the first lines."""
@@ -317,6 +342,9 @@ class JsonLines(Source):
         """Yield the object of each line. Raise InputError at the first invalid line."""
         with self._translate_errors(), open_bytes(self.file) as stream:
             for line_number, line, row in self._rows(stream):
+                for name in [name for name in row if name not in self._first_row] if self._later_roles else ():
+                    if column_roles.usual_role(name) in self._later_roles:
+                        raise self.file.line_fault(f"no field {name}, as in the first line", "one", line_number, line)
                 for name, kind in kinds.items():
                     if name not in row:
                         raise self.file.line_fault(f"a field {name}", "none", line_number, line)
@@ -337,6 +365,11 @@ def _has_large_number(column: Any) -> bool:  # noqa: ANN401 - pyarrow has no typ
     """Return whether a number may be an integer that float64 rounded."""
     smallest, largest = optional.arrow_module("compute", "JSON").min_max(column).values()
     return any(abs(bound.as_py() or 0) >= _MAX_EXACT for bound in (smallest, largest))
+
+
+def _has_tiny_number(text: bytes) -> bool:
+    """Return whether there may be a number too small for float64, which pyarrow reads as 0."""
+    return any(begin in text and pattern.search(text) for begin, pattern in _TINY_NUMBERS)
 
 
 def _has_zero(column: Any) -> bool:  # noqa: ANN401 - pyarrow has no types
