@@ -338,6 +338,13 @@ def test_what_topk_writes_is_read_again(
     assert cut.code == 0
 
 
+def test_scores_that_json_lacks_are_written_as_they_are_read(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "scores.csv").write_text("user,item,score\n1,10,0.5\n1,20,inf\n")
+    done = run("topk", tmp_path / "scores.csv", "-k", 2, "--format", "json", "-o", tmp_path / "best.jsonl")
+    assert (done.code, done.err) == (0, "")
+    assert exactk.topk(tmp_path / "best.jsonl", 2).scores.tolist() == [[float("inf"), 0.5]]
+
+
 def test_values_are_kept_within_bounds(run: Run, qrels: Path, bm25: Path, dense: Path) -> None:
     """To the last bit."""
     values = expected_result(qrels, bm25, dense)["ndcg@10"]

@@ -140,6 +140,13 @@ def encode_dictionaries(table: pa.Table, names: tuple[str, ...] = ("user", "item
     return table
 
 
+def polars_objects(columns: dict[str, list[Any]]) -> pl.DataFrame:
+    """Return a frame whose keys are objects of Python, of which a stream of Arrow has the addresses."""
+    return pl.DataFrame(
+        [pl.Series(name, values, pl.Object if name in {"user", "item"} else None) for name, values in columns.items()]
+    )
+
+
 def split_into_chunks(table: pa.Table) -> pa.Table:
     """Return the table in pieces, some of them empty, none at the beginning of its buffers."""
     size = len(table)
@@ -207,6 +214,8 @@ FRAMES: dict[str, tuple[tuple[str, ...], Callable[[dict[str, list[Any]]], Any]]]
     "pandas, every other row": (ALL, lambda columns: pd.DataFrame(columns).loc[np.repeat(range(len(columns["user"])), 2)][::2]),
     "Polars": (ALL, pl.DataFrame),
     "Polars, lazy": (ALL, pl.LazyFrame),
+    "Polars, objects": ((*ALL, "uuid"), polars_objects),
+    "Polars, lazy objects": ((*ALL, "uuid"), lambda columns: polars_objects(columns).lazy()),
     "Polars, chunks": (ALL, lambda columns: pl.concat([pl.DataFrame(columns)[:2], pl.DataFrame(columns)[2:]], rechunk=False)),
     "Polars, UInt16": (INT, lambda columns: polars_frame(columns, pl.UInt16)),
     "Polars, Categorical": (STR, lambda columns: polars_frame(columns, pl.Categorical)),
@@ -350,6 +359,11 @@ def test_what_wraps_a_frame_is_read_wherever_frames_are(wrapped: Callable[[pd.Da
     expected = exactk.evaluate(truth, scored, "recall@1", exclude=seen, **of_users)  # type: ignore[arg-type]
     assert repr(exactk.Truth.from_frame(wrapped(truth))) == "<Truth of 2 users, 3 items (str)>"
     batches = exactk.Batches(lambda: iter([wrapped(scored[:1]), wrapped(scored[1:])]))
+    readers = {name: pa.Table.from_pandas(frame, preserve_index=False).to_reader() for name, frame in of_users.items()}
+    assert exactk.evaluate(truth, scored, "recall@1", exclude=seen, **readers).to_dict() == expected.to_dict()
+    assert exactk.Items(pl.Series([uuid.UUID(int=1), uuid.UUID(int=0)], dtype=pl.Object)).keys.tolist() == sorted(
+        str(uuid.UUID(int=number)) for number in range(2)
+    )
     for predictions in (wrapped(scored), batches):
         options = {name: wrapped(frame) for name, frame in of_users.items()}
         report = exactk.evaluate(wrapped(truth), predictions, "recall@1", exclude=wrapped(seen), **options)

@@ -193,6 +193,7 @@ def test_the_caller_may_change_what_was_given() -> None:
 
 
 MISSING: Any = {"item": CATALOGUE, "tags": [["a"], None, []]}
+JOINED = {"item": ["film", "song", "book"], "genre": ["drama|short", "rock", "live; acoustic"]}
 WORDS: Any = {"item": CATALOGUE, "genre": ["a", "b", "c"]}
 FAULTS: dict[str, Any] = {
     "features: expected one entry per item of the catalogue (3), found 2": VECTORS[:2],
@@ -218,6 +219,8 @@ FAULTS: dict[str, Any] = {
     "found str; features=features.groupby('item')['genre'].agg(list) has the tags of each item": pd.DataFrame(WORDS | {"year": [1, 2, 3]}),
     "found str; features=features.groupby(level=0)['genre'].agg(list) has the tags of each item": pd.DataFrame(WORDS).set_index("item").rename_axis(None),
     "found str; features=features.group_by('item').agg('genre') has the tags of each item": pl.DataFrame(WORDS),
+    "found str; features=features.assign(**{'genre': features['genre'].str.split('|')}) has the tags of each item": pd.DataFrame(JOINED),
+    "found str; features=features.with_columns(pl.col('genre').str.split('|')) has the tags of each item": pl.DataFrame(JOINED),
     "features.tags: expected numbers, or lists in the only column, found lists": pl.DataFrame({"item": CATALOGUE, "x": [1, 2, 3], "tags": TAGS}),
     "features: expected columns of features, named by strings, found none": pd.DataFrame({"item": CATALOGUE}),
     "rename the column of items to 'item'": pd.DataFrame({"sku": CATALOGUE, "x": [1, 2, 3]}),

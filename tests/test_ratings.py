@@ -2,11 +2,13 @@ from __future__ import annotations
 
 import math
 import pickle
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import polars as pl
+import pyarrow as pa
 import pytest
 
 import exactk
@@ -109,3 +111,11 @@ def test_a_prediction_that_is_nan_is_refused_where_it_is_ranked() -> None:
     truth, predictions = exactk.from_ratings([1, 2], [1, 1], [4, 4], [4, NAN])
     with pytest.raises(exactk.InputError, match=r"NaN at row 1 of the ratings; .* \(user 2\)"):
         exactk.evaluate(truth, predictions, "P@1", convention="surprise")
+
+
+@pytest.mark.parametrize("columns", [pa.array, lambda values: pa.chunked_array([values])])
+def test_columns_of_arrow_are_read(columns: Callable[[list[Any]], Any]) -> None:
+    rows: tuple[list[Any], ...] = (["a", "a", "b"], ["x", "y", "x"], [5.0, None, 4.0], [4.0, 3.5, 2.0])
+    truth, predictions = exactk.from_ratings(*[columns(row) for row in rows])
+    expected = exactk.from_ratings(rows[0], rows[1], [5.0, NAN, 4.0], rows[3])
+    assert exactk.evaluate(truth, predictions, "P@1") == exactk.evaluate(*expected, "P@1")

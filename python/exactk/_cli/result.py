@@ -148,5 +148,5 @@ def _nullable(cell: object) -> object:
 
 
 def json_object(row: Mapping[str, object]) -> str:
-    """Return the row as JSON; bytes keys become text, with invalid bytes escaped."""
-    return json.dumps(row, allow_nan=False, default=lambda key: key.decode(errors="backslashreplace"))
+    """Return the row as JSON, where infinity and NaN are as Python writes them; bytes become text, invalid ones escaped."""
+    return json.dumps(row, default=lambda key: key.decode(errors="backslashreplace"))

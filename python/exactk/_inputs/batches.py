@@ -114,7 +114,7 @@ class _Anew:
         self._last: object = None  # iterator
 
     def __call__(self) -> Iterable[DataFrame]:
-        frames: Any = optional.as_frame(self._source())  # which types do not hold to
+        frames: Any = self._source()  # which types do not hold to
         if not isinstance(frames, Iterable) or optional.is_pandas(frames):
             hint = "exactk.Batches(lambda: [frame]) has one frame" if is_frame(frames) else ""
             raise type_error("source", "a callable that returns data frames", type(frames).__name__, hint=hint)
@@ -235,7 +235,7 @@ class Reader:
 
     def _read_frame(self, frame: Any) -> LongRows | None:  # noqa: ANN401 - a frame of any library
         """Return the rows of a frame; None for an empty frame, whose columns may have any type."""
-        frame = optional.as_frame(frame)
+        frame = optional.unwrapped(frame)
         if not is_frame(frame):
             raise type_error(
                 "source", "a callable that returns data frames", f"one that returns {type(frame).__name__}"

@@ -26,6 +26,7 @@ from exactk._inputs.values_by_item import (
     leaving_out_items,
     of_item,
 )
+from exactk._inputs.values_by_user import values_of_column
 from exactk._runtime import optional
 from exactk._runtime.errors import input_error, type_error
 
@@ -204,7 +205,8 @@ def _features_of_frame(frame: Any) -> tuple[ItemFeatures, ItemEntries]:  # noqa:
     texts = [name for name in names if name not in selected.list_offsets and _is_text(selected.columns[name])]
     if texts:
         expected = "numbers, or lists of tags in the only column"
-        found, hint = selected.columns[texts[0]].kind, _lists_hint(frame, item, texts[0])
+        values: Any = values_of_column(selected.columns[texts[0]], _NAME)
+        found, hint = selected.columns[texts[0]].kind, _lists_hint(frame, item, texts[0], list(map(str, values)))
         raise type_error(f"{_NAME}.{texts[0]}", expected, found, hint=hint)
     return _dense_vectors(np.column_stack([_numbers(selected, name) for name in names])), entries
 
@@ -213,13 +215,16 @@ def _is_text(column: Column) -> bool:
     return not isinstance(column, NumberColumn) and column.kind not in {"int", "float"}
 
 
-def _lists_hint(frame: Any, item: str | None, name: str) -> str:  # noqa: ANN401 - of any library
-    """Return how to make lists of tags of a column with one tag in each row."""
-    lists = ""
-    if optional.is_pandas(frame):
-        lists = f"groupby({'level=0' if item is None else repr(item)})[{name!r}].agg(list)"
-    elif hasattr(frame, "collect_schema"):
-        lists = f"group_by({item!r}).agg({name!r})"
+def _lists_hint(frame: Any, item: str | None, name: str, texts: list[str]) -> str:  # noqa: ANN401 - of any library
+    """Return how to make lists of tags of a column with one tag in each row, or with several in a text."""
+    mark = next((mark for mark in ("|", ";", ", ", ",") if any(mark in text for text in texts)), "")
+    is_pandas, is_lazy_or_polars = optional.is_pandas(frame), hasattr(frame, "collect_schema")
+    if mark:
+        split = f"assign(**{{{name!r}: {_NAME}[{name!r}].str.split({mark!r})}})" if is_pandas else ""
+        lists = split or (f"with_columns(pl.col({name!r}).str.split({mark!r}))" if is_lazy_or_polars else "")
+    else:
+        grouped = f"groupby({'level=0' if item is None else repr(item)})[{name!r}].agg(list)" if is_pandas else ""
+        lists = grouped or (f"group_by({item!r}).agg({name!r})" if is_lazy_or_polars else "")
     return f"{_NAME}={_NAME}.{lists} has the tags of each item" if lists else ""
 
 

@@ -99,5 +99,5 @@ def _column_values(column: Any) -> object:  # noqa: ANN401 - whatever the caller
     """Return a data frame's column as an array, or as a list if it holds objects; return other values unchanged."""
     if not hasattr(column, "to_numpy"):
         return column
-    array = column.to_numpy()
+    array = np.asarray(column) if hasattr(column, "to_pylist") else column.to_numpy()  # Arrow may have to copy
     return array.tolist() if array.dtype == object else array

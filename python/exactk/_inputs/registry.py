@@ -176,6 +176,7 @@ def classify(value: object, argument: str) -> ClassifiedValue:
     """Return the container of an argument's value."""
     if value is None:
         return ClassifiedValue(None, None)
+    value = optional.unwrapped(value)
     if hasattr(value, "__dlpack__") and not tables.is_series(value):
         value = import_dlpack(value, argument)
     for container in CONTAINERS:
@@ -184,8 +185,7 @@ def classify(value: object, argument: str) -> ClassifiedValue:
             continue
         if isinstance(value, recognize) if isinstance(recognize, type) else recognize(value):
             return ClassifiedValue(optional.as_series(value) if container is SERIES else value, container)
-    frame = optional.as_frame(value)
-    return ClassifiedValue(value, None) if frame is value else classify(frame, argument)
+    return ClassifiedValue(value, None)
 
 
 def rows_of_container(classified: ClassifiedValue, options: ConversionOptions) -> Rows:

@@ -178,7 +178,7 @@ class Truth(Lists, eq=False, init=False):
         from exactk._inputs.long_format import Encoding
         from exactk._runtime import optional
 
-        frame = optional.as_frame(frame)
+        frame = optional.unwrapped(frame)
         if not is_frame(frame):
             hint = "exactk.as_truth takes other containers"
             raise type_error(cls._argument, "a data frame", type(frame).__name__, hint=hint)

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 
 def category_order(container: Any, column: str | None) -> tuple[str, ...] | tuple[int, ...] | None:  # noqa: ANN401 - of any library
     """Return the categories of a Series, or of the column of a frame, in order; None if they have no order."""
-    if column is not None and is_frame(container):
+    if column is not None and is_frame(container) and hasattr(container, "__getitem__"):
         container = container.head(0).collect() if optional.is_lazy(container) else container
         container = container[column]
     categories = optional.ordered_categories(container)
@@ -303,7 +303,7 @@ class UserValues:
         """Return the values of a container; `columns` names those of data frames."""
         if isinstance(container, str) and not names_file(container):
             raise _column_name_error(container, cls.argument, truth)
-        container = optional.as_frame(open_path(container, cls.argument, columns))
+        container = optional.unwrapped(open_path(container, cls.argument, columns))
         values, keys, plain_values, column = values_by_user(container, cls.argument, columns)
         array, labels = cls._to_array(values, conversion_hint(container, cls.argument, column))
         return cls(array, keys, plain_values, column, order=category_order(container, column), labels=labels)

@@ -176,7 +176,8 @@ def of_column(values: list[Any]) -> str:
     """Return what to write for a column of objects that are neither keys nor numbers; empty for containers and hits."""
     if any(isinstance(one, (Mapping, set, list, np.ndarray)) or is_foreign(one) for one in values):
         return ""
-    return f".astype({'float' if _is_number(values[0]) else 'str'}) converts them"
+    numbers = ", .astype(float) numbers" if all(map(_is_number, values)) else ""
+    return f".astype(str) makes keys of a column{numbers}"
 
 
 def _is_number(value: Any) -> bool:  # noqa: ANN401 - of any library

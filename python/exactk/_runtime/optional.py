@@ -119,18 +119,32 @@ def as_series(value: Any) -> Any:  # noqa: ANN401 - of any library
     return pandas.Series(value)
 
 
-def as_frame(value: Any) -> Any:  # noqa: ANN401 - of any library
-    """Return a lazy frame of narwhals as that of its library, a dataset of Hugging Face as a table of Arrow; others as they are.
+def unwrapped(value: Any) -> Any:  # noqa: ANN401 - of any library
+    """Return what narwhals wraps; a dataset of Hugging Face and a reader of Arrow as a table; a Series of objects as a list.
+
+    Others are returned as they are.
 
     A dataset that computes its rows as they are read stays what it is, as what it stores is something else.
     """
     library = type(value).__module__.partition(".")[0]
-    if library == "narwhals" and hasattr(value, "collect"):
-        return value.to_native()
+    if library == "narwhals" and hasattr(value, "to_native"):
+        return unwrapped(value.to_native())
+    if library == "polars" and str(getattr(value, "dtype", "")) == "Object":  # whose stream of Arrow has addresses
+        return value.to_list()
+    if library == "pyarrow" and hasattr(value, "read_all"):
+        return value.read_all()
     form = getattr(value, "format", None) if library == "datasets" else None
     if isinstance(form, dict) and form["type"] != "custom":
         return value.with_format("arrow", columns=form["columns"])[:]
     return value
+
+
+def objects_in(value: Any) -> list[str]:  # noqa: ANN401 - of any library
+    """Return which columns of a Polars frame hold objects of Python, whose addresses its stream of Arrow has."""
+    polars = _imported("polars")
+    if polars is None or not isinstance(value, polars.DataFrame):
+        return []
+    return [name for name, dtype in value.schema.items() if dtype == polars.Object]
 
 
 def is_index(value: object) -> bool:

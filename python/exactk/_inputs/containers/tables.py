@@ -241,8 +241,10 @@ class ArrowTable:
     def __init__(self, frame: Any, argument: str) -> None:  # noqa: ANN401 - of any library
         self._can_be_array = hasattr(frame, "to_numpy")
         self._has_drop = hasattr(frame, "drop")
-        self._columns = arrow_table(frame, argument).columns
-        self.names = [name for name, _ in self._columns]
+        self._objects = {name: frame[name].to_list() for name in optional.objects_in(frame)}
+        names = [*frame.columns] if self._objects else []
+        self._columns = arrow_table(frame.drop([*self._objects]) if self._objects else frame, argument).columns
+        self.names = names or [name for name, _ in self._columns]
 
     @property
     def data_names(self) -> list[Any]:
@@ -265,6 +267,8 @@ class ArrowTable:
                     _add_arrow_column(selected, name, column, f"{argument}.{name}")
                 except ExactkError as error:
                     raise _of_column(error, source, selected, name) from error.__cause__
+        for name in [name for name in names if name in self._objects]:
+            selected.columns[name] = column_of_objects(self._objects[name], f"{argument}.{name}")
         return selected
 
     def matrix_hint(self, argument: str) -> str:

@@ -278,7 +278,7 @@ def column_of_objects(values: list[Any], argument: str) -> Column:
     from exactk._inputs.ways_on import is_foreign
 
     plain = [value for value in values if _is_number(value) or is_missing(value) or isinstance(value, (str, bytes))]
-    containers = [value for value in values if isinstance(value, (list, dict, set, np.ndarray))]
+    containers = [value for value in values if isinstance(value, (list, dict, set, frozenset, np.ndarray))]
     if plain or containers or (values and is_foreign(values[0])):
         raise _mixed_kinds_error(values, types, argument)
     return TextColumn([str(value) for value in values], "str")

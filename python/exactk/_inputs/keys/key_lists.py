@@ -116,7 +116,7 @@ def _list_hint(keys: object, argument: str) -> str:
 
 def _columns_of_keys(keys: Any, argument: str) -> tuple[list[Column], list[str]]:  # noqa: ANN401 - of any library
     """Return the keys' parts, and what a part is called if there are several."""
-    keys = optional.as_series(keys)
+    keys = optional.as_series(optional.unwrapped(keys))
     if optional.is_index(keys) and keys.nlevels > 1:
         return index_columns(keys, argument)
     if optional.is_index(keys) or optional.is_series(keys):
