@@ -239,6 +239,8 @@ class TestIds:
         ("name", "rows", "message", "users"),
         [
             ("a.tsv", [r'"5"" disc",1', "b,2"], r"""the id '"5"" disc"' at line 2 of .*a.tsv keeps its quotes""", ['5" disc', "b"]),
+            ("a.tsv", ["a,1", " b,2"], "the id ' b' at line 3 of .*a.tsv keeps its blanks", ["a", "b"]),
+            ("a.tsv", ["01,1", " 07 ,2"], "the id ' 07 ' at line 3 of .*a.tsv keeps its blanks", ["01", "07"]),
             ("a.csv", ["1,1", " 7,2"], "the id ' 7' at line 3 of .* keeps its blanks", [1, 7]),
             ("a.csv", ["01,1", " 07 ,2"], "the id ' 07 ' at line 3 of .* keeps its blanks", ["01", "07"]),
             ("a.csv", ["a,1", "NA,2", "None,3"], "the id 'NA' at line 3 of .* is text, as 2 such ids are; leave the rows out", []),

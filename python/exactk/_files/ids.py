@@ -74,8 +74,8 @@ def count_odd(column: Column, has_quoting: bool) -> NDArray[np.int64]:  # noqa: 
     text, begins, ends = column.data, column.offsets[:-1], column.offsets[1:]
     if text.min() <= _QUOTE:
         first, last = text[begins], text[ends - 1]
-        is_odd = (first == _BLANK) | (last == _BLANK) if has_quoting else (first == _QUOTE) & (last == _QUOTE)
-        counts[BLANK if has_quoting else QUOTED] = np.count_nonzero(is_odd)
+        counts[BLANK] = np.count_nonzero((first == _BLANK) | (last == _BLANK))
+        counts[QUOTED] = 0 if has_quoting else np.count_nonzero((first == _QUOTE) & (last == _QUOTE))
     short = np.flatnonzero(ends - begins <= max(map(len, _MISSING)))
     short = short[text[ends[short] - 1] > _NINE]  # none of these texts ends with a digit
     if len(short):

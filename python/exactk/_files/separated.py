@@ -204,7 +204,7 @@ class Separated(Source):
                 continue
             what, options = ("quotes", "") if kind == ids.QUOTED else ("blanks", "skipinitialspace=True")
             if text.endswith(" ") and b'"' not in row.line:
-                options = "sep=' *, *', engine='python'"
+                options = "sep=' *, *', engine='python'" if self.has_quoting else r"sep=r' *\t *', engine='python'"
             warn(f"{found}keeps its {what}; ", self._by_pandas(columns, options), " removes them")
 
     def _first_id(self, pattern: re.Pattern[str], names: Sequence[str]) -> tuple[_Row | None, str]:
