@@ -78,6 +78,10 @@ def test_f27_a_child_works_before_and_after_use_in_the_parent(method: str, when:
     run_child(evaluate_in_workers, method, when, what)
 
 
+def returns_a_half(call: Callable[[], float]) -> bool:
+    return call() == 0.5
+
+
 def fork_during_calls() -> None:
     """Fork while other threads evaluate: the child has none of those threads, and needs none."""
     stop = threading.Event()
@@ -89,15 +93,12 @@ def fork_during_calls() -> None:
             while not stop.is_set():
                 evaluate()
 
-        callers = [threading.Thread(target=call) for _ in range(2)]
+        callers = [threading.Thread(target=call, daemon=True) for _ in range(2)]
         for caller in callers:
             caller.start()
         under_way.wait()
         for _ in range(20):
-            child = os.fork()
-            if child == 0:
-                os._exit(0 if evaluate() == 0.5 else 1)
-            assert os.waitpid(child, 0)[1] == 0
+            assert exit_code_of_child(partial(returns_a_half, evaluate)) == 0
         stop.set()
         for caller in callers:
             caller.join()
