@@ -437,7 +437,7 @@ def _ratio_of_items(asked: Asked, judged: Judged) -> tuple[Fraction, Fraction]:
     assert asked.catalogue is not None
     rules, top = asked.rules, judged.top(asked.cutoff)
     if asked.metric in _OF_PAIRS:
-        items = [slot.item for slot in top]
+        items = [slot.item for slot in top if slot.item != _COPY]
         if rules["duplicate_items"] != "count":
             items = list(dict.fromkeys(items))
         total, n = sum_of_distances(items, asked.catalogue, rules)
@@ -445,7 +445,7 @@ def _ratio_of_items(asked: Asked, judged: Judged) -> tuple[Fraction, Fraction]:
             return total, Fraction(1)
         return total, Fraction(n if rules["ild_over"] == "list" else n * (n - 1) // 2)
     numbers = [item_number(asked.metric, slot.item, asked.catalogue, rules, asked.parameter) for slot in top]
-    is_repeat = [any(slot.item == above.item for above in top[:i]) for i, slot in enumerate(top)]
+    is_repeat = [slot.item == _COPY or any(slot.item == above.item for above in top[:i]) for i, slot in enumerate(top)]
     counted = [
         (slot, number)
         for slot, number, repeats in zip(top, numbers, is_repeat, strict=True)
@@ -637,7 +637,11 @@ def _refuse_unreadable_lists(user: User, asked: Asked) -> None:
         base = user.base_ranking or ()
         if rules["duplicate_items"] == "raise" and len(set(base)) < len(base):
             raise RefusedError("an item is in the base list twice")
-    if asked.metric in _READS_ITEMS and any(scores) and rules["ties"] not in {*STRICT, "raise"}:
+    if (
+        asked.metric in _READS_ITEMS
+        and any(one is not None for one in scores)
+        and rules["ties"] not in {*STRICT, "raise"}
+    ):
         raise RefusedError("which items are above a rank depends on the order of ties")
 
 
