@@ -15,6 +15,7 @@ from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, NamedTuple
 
 import exactk
+from exactk._runtime import IMPORTED
 from exactk._runtime.optional import EXTRAS
 
 if TYPE_CHECKING:
@@ -243,6 +244,8 @@ def wrong_imports(paths: Iterable[str]) -> Iterator[str]:
             is_relative = isinstance(node, ast.ImportFrom) and node.level > 0
             if isinstance(node, ast.stmt) and (is_plain or is_relative):
                 yield f"{path}:{node.lineno}: modules of ours are imported as from exactk.... import ..."
+    for library in sorted((IMPORTED - {"exactk", "numpy"}) ^ set(EXTRAS)):
+        yield f"python/exactk/_runtime/__init__.py:1: {library} is in IMPORTED, or has an extra, but not both"
     for library in sorted((imported - {"exactk"}) ^ set(EXTRAS)):
         yield f"{OPTIONAL}:1: {library} is imported, or has an extra, but not both"
 

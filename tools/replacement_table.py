@@ -16,6 +16,11 @@ from golden.compat_record import load_calls, read_calls, replaced_libraries  # n
 RATIOS = HERE.parent / "docs" / "benchmarks" / "replacements.json"
 
 
+def _shown(number: float) -> str:
+    """Return a number with one decimal, and with two below 1."""
+    return f"{number:,.1f}" if number >= 1 else f"{number:.2f}"
+
+
 def _ratios(name: str) -> dict[str, Any]:
     figures: dict[str, Any] = json.loads(RATIOS.read_text(encoding="utf-8")).get(name, {})
     return figures.get("workloads", {}) if figures else {}
@@ -27,7 +32,7 @@ def index() -> str:
     for name in replaced_libraries():
         data, (before, after) = read_calls(name), load_calls(name).IMPORTS
         ratios = [numbers["ratio"] for numbers in _ratios(name).values()]
-        span = f"{min(ratios):.1f} to {max(ratios):.1f}" if len(ratios) > 1 else "".join(f"{one:.1f}" for one in ratios)
+        span = f"{_shown(min(ratios))} to {_shown(max(ratios))}" if len(ratios) > 1 else "".join(map(_shown, ratios))
         cells = (f"[{data['library']}]({name}.md)", f"`{before}`", f"`{after}`", f"{len(data['calls'])}", span)
         lines.append(f"| {' | '.join(cells)} |")
     return "\n".join(lines)
@@ -37,7 +42,7 @@ def times(name: str) -> str:
     """Return the times of a library and of its replacement."""
     lines = ["| input | library, ms | exactk.compat, ms | times as fast |", "| --- | ---: | ---: | ---: |"]
     for workload, numbers in _ratios(name).items():
-        cells = (workload, f"{numbers['theirs_ms']:,.1f}", f"{numbers['ours_ms']:,.1f}", f"{numbers['ratio']:.1f}")
+        cells = (workload, *(_shown(numbers[name]) for name in ("theirs_ms", "ours_ms", "ratio")))
         lines.append(f"| {' | '.join(cells)} |")
     return "\n".join(lines)
 

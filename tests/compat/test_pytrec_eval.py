@@ -89,7 +89,7 @@ def test_rows_of_very_different_length_are_ranked_in_parts(monkeypatch: pytest.M
         query: {f"d{one}": float(generator.integers(4)) for one in range(generator.integers(1, 40))} for query in qrel
     }
     expected = pytrec_eval.RelevanceEvaluator(qrel, {"map", "ndcg"}).evaluate(run)
-    monkeypatch.setattr("exactk.compat._trec_rows._KEY_BITS", 40)
+    monkeypatch.setattr("exactk.compat._trec_queries._KEY_BITS", 40)
     assert pytrec_eval.RelevanceEvaluator(qrel, {"map", "ndcg"}).evaluate(run) == expected
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import chain, islice
 from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
@@ -20,7 +20,7 @@ from exactk._runtime.errors import InputError
 from exactk._runtime.numbers import parse_number
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping
     from contextlib import AbstractContextManager
 
     from exactk._files.column_choice import ColumnChoice
@@ -40,11 +40,10 @@ def read_object(file: File, *, text_ids: bool = False) -> Any:  # noqa: ANN401 -
         return {user: _as_text(content) for user, content in value.items()} if text_ids else value
     if file.role in {"candidates", "catalogue"} and isinstance(value, list):
         return _as_text(value) if text_ids else value
-    hint = _ROWS_HINT if isinstance(value, list) else ""
+    hint = "rows are read from .jsonl or .ndjson, one object per line" if isinstance(value, list) else ""
     raise file.fault(_EXPECTED.get(file.role, "an object from user to items"), _NAMES[type(value)], hint)
 
 
-_ROWS_HINT = "rows are read from .jsonl or .ndjson, one object per line"
 _NAMES = {list: "a list", str: "a string", int: "a number", float: "a number", bool: "a bool", type(None): "null"}
 
 
@@ -54,8 +53,9 @@ def _parse(file: File) -> Any:  # noqa: ANN401 - whatever JSON holds
         text = stream.read()
     if not is_utf8(text):
         raise file.fault("UTF-8", "invalid bytes")
-    if half := next(filter(_is_half, _SURROGATES.findall(text)), b""):
-        raise file.fault("text that UTF-8 has", f"half of a character: {half[:12].decode()}")
+    escapes = (escape[0] for escape in _SURROGATES.finditer(text)) if b"\\u" in text else iter(())
+    if half := next(filter(_is_half, escapes), b""):
+        raise file.fault("text that UTF-8 has", f"half of a character: {half.decode()}")
 
     def parse_float(digits: str) -> float:
         if (number := parse_number(digits)) is None:
@@ -115,9 +115,8 @@ def _check_keys_are_users(value: dict[str, Any], file: File) -> None:
     names = list(islice(value, _MOST_COLUMNS))
     if column_roles.name_columns(names):
         read = by_pandas(file, f"pandas.read_json({str(file.path)!r}, dtype=False)")
-        are_columns = all(isinstance(one, (list, dict)) for one in value.values())
-        hint = (read, " reads them") if are_columns else (_ROWS_HINT,)
-        raise file.fault(_EXPECTED.get(file.role, "an object from user to items"), f"columns {', '.join(names)}", hint)
+        found = f"columns {', '.join(names)}"
+        raise file.fault(_EXPECTED.get(file.role, "an object from user to items"), found, (read, " reads them"))
 
 
 def _as_text(content: Any) -> Any:  # noqa: ANN401 - whatever JSON holds
@@ -214,8 +213,6 @@ def _object_of(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 class JsonLines(Source):
     """A file with one object per line, of which the first has all fields that are read."""
 
-    _later_roles: Sequence[str] = ()  # of values, which no line may have if the first one has none
-
     @property
     def names(self) -> list[str]:
         """The fields of the first object."""
@@ -242,7 +239,6 @@ class JsonLines(Source):
     def read_all(self, columns: ColumnChoice) -> Any:  # noqa: ANN401 - pyarrow has no types
         """Return all rows of these columns as a table."""
         kinds = self._kinds(columns)
-        self._later_roles = () if columns.values else column_roles.ROLES.get(self.file.role, ())[2:]
         if self.size <= _SMALL or not optional.has("pyarrow"):
             return self._read_rows(kinds)
         arrow = optional.arrow("JSON")
@@ -282,17 +278,22 @@ class JsonLines(Source):
             has_null
             or any(map(_has_large_number, numbers))
             or (any(map(_has_zero, numbers)) and any(map(_has_tiny_number, self._texts())))
-            or (self._later_roles and any(map(self._has_later_field, self._texts())))
+            or (self._later_roles(kinds) and any(map(partial(self._has_later_field, kinds), self._texts())))
         ):
             self._raise_line_fault(kinds)
         return table
 
-    def _has_later_field(self, text: bytes) -> bool:
+    def _later_roles(self, kinds: Mapping[str, FieldKind]) -> tuple[str, ...]:
+        """Return the roles of values, if no field that is read has one: no later line may have one then."""
+        has_values = any(kind.value_type is float for kind in kinds.values())
+        return () if has_values else column_roles.ROLES.get(self.file.role, ())[2:]
+
+    def _has_later_field(self, kinds: Mapping[str, FieldKind], text: bytes) -> bool:
         """Return whether a part of the file may have a field that the first line lacks, and that would be read."""
         parts = (_KEY_END.sub(b'":', text) if b'" :' in text else text).split(b'":')
         keys = {part[-_LONGEST_KEY:].rpartition(b'"')[2] for part in parts}
         names = {key.decode(errors="replace") for key in keys}.difference(self._first_row)
-        return any(column_roles.usual_role(name) in self._later_roles for name in names)
+        return any(column_roles.usual_role(name) in self._later_roles(kinds) for name in names)
 
     def _texts(self) -> Iterator[bytes]:
         """Yield parts of the file that overlap: what is shorter than the overlap is whole in one of them."""
@@ -340,10 +341,11 @@ class JsonLines(Source):
 
     def _valid_rows(self, kinds: Mapping[str, FieldKind]) -> Iterator[dict[str, Any]]:
         """Yield the object of each line. Raise InputError at the first invalid line."""
+        later_roles = self._later_roles(kinds)
         with self._translate_errors(), open_bytes(self.file) as stream:
             for line_number, line, row in self._rows(stream):
-                for name in [name for name in row if name not in self._first_row] if self._later_roles else ():
-                    if column_roles.usual_role(name) in self._later_roles:
+                for name in [name for name in row if name not in self._first_row] if later_roles else ():
+                    if column_roles.usual_role(name) in later_roles:
                         raise self.file.line_fault(f"no field {name}, as in the first line", "one", line_number, line)
                 for name, kind in kinds.items():
                     if name not in row:

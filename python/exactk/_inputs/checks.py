@@ -48,8 +48,6 @@ def asking(argument: str, expected: str) -> Iterator[None]:
 def arrow_table(value: Any, argument: str) -> _core.ArrowTable:  # noqa: ANN401 - of any library
     """Return the columns of an object with a stream of Arrow."""
     with asking(argument, "a stream of Arrow"):
-        if str(getattr(value, "dtype", "")) == "Object":  # of Polars, whose stream has addresses
-            raise type_error(argument, "values of a type that Arrow has", "objects of Python")
         stream = value.__arrow_c_stream__()
         if type(stream).__name__ != "PyCapsule":
             raise type_error(argument, "a stream of Arrow in a capsule", type(stream).__name__)

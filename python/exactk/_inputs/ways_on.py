@@ -174,7 +174,7 @@ def _first_of_arrays(row: Any) -> str:  # noqa: ANN401 - a row of any kind
 
 def of_column(values: list[Any]) -> str:
     """Return what to write for a column of objects that are neither keys nor numbers; empty for containers and hits."""
-    if any(isinstance(one, (Mapping, set, list, np.ndarray)) or is_foreign(one) for one in values):
+    if any(isinstance(one, (Mapping, set, frozenset, list, np.ndarray)) or is_foreign(one) for one in values):
         return ""
     numbers = ", .astype(float) numbers" if all(map(_is_number, values)) else ""
     return f".astype(str) makes keys of a column{numbers}"

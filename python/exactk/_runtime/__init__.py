@@ -8,7 +8,11 @@ from functools import cached_property
 from importlib import _bootstrap
 from threading import RLock, get_ident
 
-IMPORTED = {"exactk", "jinja2", "matplotlib", "numpy", "pandas", "polars", "pyarrow", "rich", "scipy"}
+IMPORTED = {
+    "exactk", "numpy", "dask", "ir_measures", "jinja2", "matplotlib", "pandas", "polars", "pyarrow", "pyspark", "ray", "rich", "scipy",
+    "sklearn", "torch", "torchmetrics",
+}  # fmt: skip
+"""What calls import. The list of optional libraries may not be asked in a child: another thread may have been importing it."""
 
 
 def forget_begun_imports() -> None:

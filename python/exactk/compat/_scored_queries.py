@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from exactk.compat._trec_rows import falling_bits
+from exactk.compat._trec_queries import falling_bits
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from exactk._plan.conventions import as_convention
 from exactk._runtime import optional
 from exactk.compat import pytrec_eval
-from exactk.compat._trec_rows import Judgements, RankedQueries, Request, requests_of, values_of_queries
+from exactk.compat._trec_queries import Judgements, RankedQueries, Request, requests_of, values_of_queries
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping

@@ -28,7 +28,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from exactk._plan.conventions import as_convention
-from exactk.compat._trec_rows import Judgements, requests_of, supported_measures, supported_nicknames, values_of_queries
+from exactk.compat._trec_queries import (
+    Judgements,
+    requests_of,
+    supported_measures,
+    supported_nicknames,
+    values_of_queries,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

@@ -1,4 +1,4 @@
-"""Judgements and runs in dicts of dicts, as rows of integers; and the measures of pytrec_eval, as users ask for them.
+"""What pytrec_eval and the provider of ir_measures share: queries in dicts of dicts as rows of integers, and measures as users ask for them.
 
 A document is its number among the judged ones of its query. No vocabulary of all documents is made: whether a document is
 judged is asked of the dict of its query.
