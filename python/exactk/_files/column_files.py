@@ -83,7 +83,7 @@ def _column_table(path: str, table: Any) -> ColumnTable:  # noqa: ANN401 - pyarr
         return table
     opened = open_table(table, "predictions")
     with name_source(path):
-        return ColumnTable(*opened.select(opened.names, "predictions", "the data"))
+        return opened.select(opened.names, "predictions", "the data")
 
 
 def _concatenate(tables: Sequence[tuple[str, Any]]) -> ColumnTable:

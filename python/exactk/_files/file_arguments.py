@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from exactk._files.file_errors import File
     from exactk._files.source import Source
-    from exactk._inputs.containers.tables import SelectedColumns
+    from exactk._inputs.containers.tables import ColumnTable
     from exactk._inputs.keys.column_roles import ColumnNames
     from exactk._inputs.types import FilePath
 
@@ -112,7 +112,7 @@ def _names_of_json(content: object, file: File) -> dict[Any, str]:
     return content
 
 
-def _values_or_lists(selected: SelectedColumns, name: str) -> Any:  # noqa: ANN401 - an array or a list
+def _values_or_lists(selected: ColumnTable, name: str) -> Any:  # noqa: ANN401 - an array or a list
     values: Any = values_of_column(selected.columns[name], f"catalogue.{name}")
     if name not in selected.list_offsets:
         return values

@@ -16,7 +16,7 @@ from exactk._runtime.errors import ExactkError, input_error, type_error
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from numpy.typing import DTypeLike, NDArray
+    from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 Ids: TypeAlias = "NDArray[np.integer[Any]]"
 Offsets: TypeAlias = "NDArray[np.int64]"
@@ -160,6 +160,17 @@ def elements_at(array: NDArray[Any], positions: NDArray[Any]) -> NDArray[Any]:
     for part in parts(positions):
         elements[part] = array[positions[part]]
     return elements
+
+
+def offsets_of(sizes: ArrayLike) -> Offsets:
+    """Return the offsets of rows with these sizes."""
+    return np.concatenate([np.zeros(1, np.int64), np.cumsum(sizes, dtype=np.int64)])
+
+
+def flat_positions(starts: NDArray[Any], sizes: NDArray[Any]) -> tuple[Offsets, NDArray[np.int64]]:
+    """Return the offsets of rows with these sizes, and the position of each of their elements where rows begin at `starts`."""
+    offsets = offsets_of(sizes)
+    return offsets, np.arange(offsets[-1]) + np.repeat(starts - offsets[:-1], sizes)
 
 
 def _as_contiguous(

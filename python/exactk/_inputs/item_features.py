@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from exactk._inputs.checks import Offsets
-    from exactk._inputs.containers.tables import SelectedColumns
+    from exactk._inputs.containers.tables import ColumnTable
     from exactk._inputs.keys.columns import Column
     from exactk._inputs.keys.item_keys import ItemEntries
 
@@ -228,7 +228,7 @@ def _lists_hint(frame: Any, item: str | None, name: str, texts: list[str]) -> st
     return f"{_NAME}={_NAME}.{lists} has the tags of each item" if lists else ""
 
 
-def _numbers(selected: SelectedColumns, name: str) -> NDArray[np.float64]:
+def _numbers(selected: ColumnTable, name: str) -> NDArray[np.float64]:
     """Return a column of numbers or flags."""
     argument = f"{_NAME}.{name}"
     if name in selected.list_offsets:

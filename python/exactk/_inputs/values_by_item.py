@@ -12,10 +12,9 @@ from exactk._inputs.checks import entries_of
 from exactk._inputs.containers.tables import Table, open_table
 from exactk._inputs.keys import column_roles
 from exactk._inputs.keys.column_roles import usual_role
-from exactk._inputs.keys.columns import column_of_objects, is_missing
+from exactk._inputs.keys.columns import column_of_objects, index_columns, is_missing
 from exactk._inputs.keys.item_keys import ItemEntries
 from exactk._inputs.keys.key_lists import encode_item_keys
-from exactk._inputs.keys.pivoted import index_columns
 from exactk._inputs.long_format import Encoding, encode_items
 from exactk._inputs.registry import ARRAY, BLOCKS, FRAME, LIST, MAPPING, SERIES, classify
 from exactk._inputs.values_by_user import plain_values, values_of_column

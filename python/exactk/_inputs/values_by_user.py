@@ -15,10 +15,9 @@ from exactk._inputs.checks import entries_of, key_array, number_array
 from exactk._inputs.containers.tables import Table, is_frame, open_table
 from exactk._inputs.keys import column_roles
 from exactk._inputs.keys.column_roles import Columns
-from exactk._inputs.keys.columns import TextColumn, is_missing as is_missing_value, key_columns, key_kind
+from exactk._inputs.keys.columns import TextColumn, index_columns, is_missing as is_missing_value, key_columns, key_kind
 from exactk._inputs.keys.disjoint_keys import describe_disjoint
 from exactk._inputs.keys.key_lists import encode_labels, encode_row_keys
-from exactk._inputs.keys.pivoted import index_columns
 from exactk._inputs.keys.vocabulary import KIND_HINT, Vocabulary
 from exactk._inputs.long_format import key_kinds
 from exactk._inputs.paths import names_file, open_path

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from exactk._inputs.keys.columns import NumberColumn, key_kind
-from exactk._inputs.keys.pivoted import column_of_series
+from exactk._inputs.keys.columns import NumberColumn, column_of_series, key_kind
 from exactk._inputs.keys.vocabulary import SharedVocabulary, Vocabulary
 from exactk._inputs.long_format import rank_array
 from exactk._runtime import optional

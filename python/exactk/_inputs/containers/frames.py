@@ -16,8 +16,7 @@ from exactk._inputs.containers import sequences
 from exactk._inputs.containers.tables import open_table
 from exactk._inputs.keys import column_roles
 from exactk._inputs.keys.column_roles import Columns, UnusedColumns, events_among, names_outcome, usual_role
-from exactk._inputs.keys.columns import is_missing
-from exactk._inputs.keys.pivoted import column_of_series, index_columns
+from exactk._inputs.keys.columns import column_of_series, index_columns, is_missing
 from exactk._inputs.long_format import Encoding, LongColumns
 from exactk._inputs.model.rows import Rows, TruthColumns, locate_in_frame, name_rows, rows_with_lists
 from exactk._runtime import optional
@@ -28,7 +27,7 @@ from exactk._runtime.records import NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from exactk._inputs.containers.tables import SelectedColumns, Table
+    from exactk._inputs.containers.tables import ColumnTable, Table
     from exactk._inputs.keys.column_roles import ColumnNames
     from exactk._inputs.keys.columns import Column
     from exactk._runtime.faults import Text
@@ -46,7 +45,7 @@ class ColumnsByRole(NamedTuple):
     users: list[str]
     item: str
     values: dict[str, str]  # the columns of grades, scores or ranks
-    selected: SelectedColumns
+    selected: ColumnTable
     unused: UnusedColumns
     columns: Columns
 
@@ -176,7 +175,7 @@ def columns_of_choice(
 
 def _select(
     table: Table, users: list[str], item: str, values: Mapping[str, str], argument: str, source: str
-) -> SelectedColumns:
+) -> ColumnTable:
     """Return the columns. Raise InputTypeError if others than those of items, and their values, hold lists."""
     selected = table.select([*users, item, *values.values()], argument, source)
     for name in users if item in selected.list_offsets else [*users, *values.values()]:

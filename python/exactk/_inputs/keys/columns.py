@@ -4,45 +4,34 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Sequence
+from itertools import chain
 from numbers import Integral, Number
 from operator import itemgetter
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
 from exactk import _core
-from exactk._inputs.checks import exact_float, id_array
+from exactk._inputs.checks import arrow_table, exact_float, flat_positions, id_array, offsets_of
+from exactk._runtime import optional
 from exactk._runtime.errors import InputError, input_error, type_error
 from exactk._runtime.records import Record
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from numpy.typing import NDArray
 
-    from exactk._inputs.checks import Codes
+    from exactk._inputs.checks import Codes, Offsets
 
 _NUMBER_KINDS = {"i": "int", "u": "int", "f": "float"}
 KEY_KINDS = ("int", "str", "bytes")  # kinds that can be keys
 
 
-class Column(Protocol):
-    """A column with one entry per row."""
+Column: TypeAlias = "NumberColumn | TextColumn | PackedColumn | CodedColumn | ChunkedColumn"
+"""A column with one entry per row: `kind` says what its values are, `values` returns numbers, and `encode` codes of keys.
 
-    @property
-    def kind(self) -> str:
-        """The kind of values: int, str or bytes, which can be keys; float; or a name for messages."""
-        ...
-
-    def __len__(self) -> int: ...
-
-    def values(self, argument: str) -> NDArray[Any]:
-        """Return integers or floats as an array, in place if possible."""
-        ...
-
-    def encode(self, vocabulary: _core.Vocabulary, argument: str, threads: int) -> Codes:
-        """Return the code of each row's key in the vocabulary, adding new keys."""
-        ...
+The kinds int, str and bytes can be keys; others are float, or names for messages.
+"""
 
 
 class NumberColumn(Record):
@@ -68,32 +57,35 @@ class NumberColumn(Record):
         return vocabulary.encode_integers(id_array(self.array, argument), threads, argument)
 
 
-def _text_error(argument: str, kind: str) -> Exception:
-    """Return the error for text, or for objects such as decimals, in a column of numbers."""
-    found = "strings" if kind == "str" else kind
-    what = "numbers that are text" if kind in KEY_KINDS else "them"
-    return type_error(argument, "numbers", found, hint=f".astype(float) converts {what}")
+class _Texts:
+    """Text in any storage, or objects of another type, which are neither keys nor numbers."""
+
+    kind: str
+
+    def values(self, argument: str) -> NDArray[Any]:
+        """Raise: text, and objects such as decimals, are no numbers."""
+        found = "strings" if self.kind == "str" else self.kind
+        what = "numbers that are text" if self.kind in KEY_KINDS else "them"
+        raise type_error(argument, "numbers", found, hint=f".astype(float) converts {what}")
 
 
-class TextColumn(Record):
-    """Strings or bytes in a list; or objects of another type, which are neither keys nor numbers."""
+class TextColumn(_Texts, Record):
+    """Strings or bytes in an Arrow array or a list; a list may also hold objects of another type."""
 
-    texts: list[Any]
+    texts: list[Any] | _core.ArrowColumn
     kind: str
 
     def __len__(self) -> int:
         return len(self.texts)
 
-    def values(self, argument: str) -> NDArray[Any]:
-        """Raise: text has no numbers."""
-        raise _text_error(argument, self.kind)
-
-    def encode(self, vocabulary: _core.Vocabulary, argument: str, _threads: int) -> Codes:
-        """Return the code of each string, in one thread, as the strings are Python objects."""
-        return _core.encode_texts(vocabulary, self.texts, as_bytes=self.kind == "bytes", argument=argument)
+    def encode(self, vocabulary: _core.Vocabulary, argument: str, threads: int) -> Codes:
+        """Return the code of each string; those of a list in one thread, as they are Python objects."""
+        if isinstance(self.texts, list):
+            return _core.encode_texts(vocabulary, self.texts, as_bytes=self.kind == "bytes", argument=argument)
+        return self.texts.encode(vocabulary, threads, argument)
 
 
-class PackedColumn(Record):
+class PackedColumn(_Texts, Record):
     """Concatenated UTF-8 strings; the i-th is ``data[offsets[i]:offsets[i + 1]]``."""
 
     offsets: NDArray[np.int64]
@@ -103,26 +95,20 @@ class PackedColumn(Record):
     def __len__(self) -> int:
         return len(self.offsets) - 1
 
-    def values(self, argument: str) -> NDArray[Any]:
-        """Raise: text has no numbers."""
-        raise _text_error(argument, self.kind)
-
     def encode(self, vocabulary: _core.Vocabulary, argument: str, threads: int) -> Codes:
         """Return the code of each string."""
         return vocabulary.encode_packed(self.offsets, self.data, threads, argument)
 
     def take(self, positions: NDArray[Any]) -> PackedColumn:
         """Return the strings at these positions."""
-        begins, sizes = self.offsets[:-1][positions], np.diff(self.offsets)[positions]
-        ends: NDArray[np.int64] = np.concatenate([np.zeros(1, np.int64), np.cumsum(sizes)])
-        return PackedColumn(ends, self.data[np.arange(ends[-1]) + np.repeat(begins - ends[:-1], sizes)], self.kind)
+        offsets, sources = flat_positions(self.offsets[:-1][positions], np.diff(self.offsets)[positions])
+        return PackedColumn(offsets, self.data[sources], self.kind)
 
 
 def packed_column(texts: Sequence[str]) -> PackedColumn:
     """Return the column of these strings."""
     encoded = [text.encode() for text in texts]
-    offsets = np.concatenate([np.zeros(1, np.int64), np.cumsum([len(text) for text in encoded], dtype=np.int64)])
-    return PackedColumn(offsets, np.frombuffer(b"".join(encoded), np.uint8))
+    return PackedColumn(offsets_of([*map(len, encoded)]), np.frombuffer(b"".join(encoded), np.uint8))
 
 
 class CodedColumn(Record):
@@ -175,24 +161,6 @@ class CodedColumn(Record):
         return codes
 
 
-class ArrowTextColumn(Record):
-    """Strings or bytes in an Arrow array."""
-
-    column: _core.ArrowColumn
-    kind: str
-
-    def __len__(self) -> int:
-        return len(self.column)
-
-    def values(self, argument: str) -> NDArray[Any]:
-        """Raise: text has no numbers."""
-        raise _text_error(argument, self.kind)
-
-    def encode(self, vocabulary: _core.Vocabulary, argument: str, threads: int) -> Codes:
-        """Return the code of each string."""
-        return self.column.encode(vocabulary, threads, argument)
-
-
 class ChunkedColumn(Record):
     """Concatenated columns of one kind, such as the chunks of an Arrow column."""
 
@@ -232,7 +200,7 @@ def column_of_arrow(column: _core.ArrowColumn, argument: str) -> Column:
     if column.type == "null":  # no rows: of any type
         return NumberColumn(np.empty(0))
     if (kind := {"string": "str", "bytes": "bytes"}.get(column.type)) is not None:
-        return ArrowTextColumn(column, kind)
+        return TextColumn(column, kind)
     if column.type.startswith(("int", "uint", "float")):
         return _concatenate_chunks([NumberColumn(chunk) for chunk in column.values(argument)], column)
     hint = {
@@ -261,6 +229,63 @@ def column_of_array(array: NDArray[Any], argument: str) -> Column:
     if array.dtype.kind in "USTO":
         return column_of_objects(array.tolist(), argument)
     return NumberColumn(array)  # invalid keys or numbers raise when they are read
+
+
+def index_columns(index: Any, argument: str) -> tuple[list[Column], list[str]]:  # noqa: ANN401 - an Index of pandas
+    """Return the columns of an index and their names."""
+    labels = [
+        "user" if index.nlevels == 1 else f"user_{level}" if name is None else str(name)
+        for level, name in enumerate(index.names)
+    ]
+    levels = [index.get_level_values(level) for level in range(index.nlevels)]
+    return [column_of_series(level, f"{argument}.{name}") for level, name in zip(levels, labels, strict=True)], labels
+
+
+def column_of_series(series: Any, argument: str) -> Column:  # noqa: ANN401 - a Series or an Index
+    """Return the values of a Series or Index, which must not have missing values."""
+    dtype = series.dtype
+    if isinstance(dtype, np.dtype):
+        return column_of_array(series.to_numpy(), argument)
+    if (holes := series.isna()).any():
+        found, first = f"{dtype} with {int(holes.sum())} missing", int(np.argmax(holes))
+        raise type_error(argument, "a value in every row", found, position=first)
+    if hasattr(series, "cat") or hasattr(series, "codes"):
+        return _column_of_categorical(series, argument)
+    if (arrow := arrow_of_series(series, argument)) is not None:
+        return column_of_arrow(arrow, argument)
+    if dtype.kind in "iuf" and hasattr(dtype, "numpy_dtype"):  # masked dtypes without missing values
+        return NumberColumn(series.to_numpy(dtype=dtype.numpy_dtype, copy=False))
+    return column_of_objects(series.tolist(), argument)
+
+
+def arrow_of_series(series: Any, argument: str) -> _core.ArrowColumn | None:  # noqa: ANN401 - as above
+    """Return the underlying Arrow array, or None."""
+    if not optional.holds_arrow(series.dtype):
+        return None
+    return arrow_table(series.array.__arrow_array__(), argument).columns[0][1]
+
+
+def _column_of_categorical(series: Any, argument: str) -> Column:  # noqa: ANN401 - as above
+    categorical = series.cat if hasattr(series, "cat") else series
+    codes = np.asarray(categorical.codes)
+    return CodedColumn(codes, column_of_series(categorical.categories, argument))
+
+
+def holds_lists(series: Any) -> bool:  # noqa: ANN401 - as above
+    """Return whether the first object is a list; tuples can be keys."""
+    return len(series) > 0 and _is_list(series.array[0])
+
+
+def _is_list(value: object) -> bool:
+    return isinstance(value, (Sequence, np.ndarray)) and not isinstance(value, (str, bytes, tuple))
+
+
+def flatten_lists(lists: list[Any], argument: str) -> tuple[Offsets, list[Any]]:
+    """Return the offsets and the elements of all lists."""
+    for row, items in enumerate(lists):
+        if not _is_list(items):
+            raise type_error(argument, "a list in every row", type(items).__name__, position=row)
+    return offsets_of([*map(len, lists)]), list(chain.from_iterable(lists))
 
 
 def column_of_objects(values: list[Any], argument: str) -> Column:

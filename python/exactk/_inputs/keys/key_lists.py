@@ -9,9 +9,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from exactk._inputs.checks import Ids, arrow_table, asking, id_array, import_dlpack, key_array
-from exactk._inputs.keys import columns
-from exactk._inputs.keys.columns import NumberColumn, TextColumn, key_kind
-from exactk._inputs.keys.pivoted import column_of_series, index_columns
+from exactk._inputs.keys.columns import (
+    NumberColumn,
+    TextColumn,
+    column_of_array,
+    column_of_arrow,
+    column_of_series,
+    index_columns,
+    key_columns,
+    key_kind,
+)
 from exactk._inputs.keys.vocabulary import Vocabulary
 from exactk._runtime import optional
 from exactk._runtime.errors import input_error, type_error
@@ -125,7 +132,7 @@ def _columns_of_keys(keys: Any, argument: str) -> tuple[list[Column], list[str]]
         hint = f"{argument.rpartition('.')[2]}=frame[name] is a column of a data frame"
         raise type_error(argument, _EXPECTED_KEYS, type(keys).__name__, hint=hint)
     if hasattr(keys, "__arrow_c_stream__"):
-        return [columns.column_of_arrow(arrow_table(keys, argument).columns[0][1], argument)], []
+        return [column_of_arrow(arrow_table(keys, argument).columns[0][1], argument)], []
     if hasattr(keys, "to_pylist"):  # an array of Arrow
         with asking(argument, _EXPECTED_KEYS):
             keys = keys.to_pylist()
@@ -134,9 +141,9 @@ def _columns_of_keys(keys: Any, argument: str) -> tuple[list[Column], list[str]]
         if keys.ndim != 1:
             raise type_error(argument, "a sequence of keys", f"an array of shape {keys.shape}")
         if keys.dtype.names is not None:  # of several parts, as `TopK.users` and `Report.users` are
-            return [columns.column_of_array(keys[name], argument) for name in keys.dtype.names], list(keys.dtype.names)
-        return [columns.column_of_array(keys, argument)], []
+            return [column_of_array(keys[name], argument) for name in keys.dtype.names], list(keys.dtype.names)
+        return [column_of_array(keys, argument)], []
     if not isinstance(keys, (list, tuple, range)):
         raise type_error(argument, _EXPECTED_KEYS, type(keys).__name__, hint=_list_hint(keys, argument))
-    parts = columns.key_columns(list(keys), argument)
+    parts = key_columns(list(keys), argument)
     return parts, [f"user_{part}" for part in range(len(parts))] if len(parts) > 1 else []

@@ -7,85 +7,20 @@ join has turned into floats has.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from exactk._inputs.checks import arrow_table, number_array
-from exactk._inputs.keys import columns
+from exactk._inputs.checks import number_array
 from exactk._inputs.keys.column_roles import name_columns, usual_role
-from exactk._inputs.keys.columns import CodedColumn, Column, NumberColumn
 from exactk._runtime import optional
 from exactk._runtime.errors import input_error, type_error
 from exactk._runtime.records import NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
     from numpy.typing import NDArray
-
-    from exactk import _core
-    from exactk._inputs.checks import Offsets
-
-
-def index_columns(index: Any, argument: str) -> tuple[list[Column], list[str]]:  # noqa: ANN401 - an Index of pandas
-    """Return the columns of an index and their names."""
-    labels = [
-        "user" if index.nlevels == 1 else f"user_{level}" if name is None else str(name)
-        for level, name in enumerate(index.names)
-    ]
-    levels = [index.get_level_values(level) for level in range(index.nlevels)]
-    return [column_of_series(level, f"{argument}.{name}") for level, name in zip(levels, labels, strict=True)], labels
-
-
-def column_of_series(series: Any, argument: str) -> Column:  # noqa: ANN401 - a Series or an Index
-    """Return the values of a Series or Index, which must not have missing values."""
-    dtype = series.dtype
-    if isinstance(dtype, np.dtype):
-        return columns.column_of_array(series.to_numpy(), argument)
-    if (holes := series.isna()).any():
-        found, first = f"{dtype} with {int(holes.sum())} missing", int(np.argmax(holes))
-        raise type_error(argument, "a value in every row", found, position=first)
-    if hasattr(series, "cat") or hasattr(series, "codes"):
-        return _column_of_categorical(series, argument)
-    if (arrow := arrow_of_series(series, argument)) is not None:
-        return columns.column_of_arrow(arrow, argument)
-    if dtype.kind in "iuf" and hasattr(dtype, "numpy_dtype"):  # masked dtypes without missing values
-        return NumberColumn(series.to_numpy(dtype=dtype.numpy_dtype, copy=False))
-    return columns.column_of_objects(series.tolist(), argument)
-
-
-def arrow_of_series(series: Any, argument: str) -> _core.ArrowColumn | None:  # noqa: ANN401 - as above
-    """Return the underlying Arrow array, or None."""
-    if not optional.holds_arrow(series.dtype):
-        return None
-    return arrow_table(series.array.__arrow_array__(), argument).columns[0][1]
-
-
-def _column_of_categorical(series: Any, argument: str) -> Column:  # noqa: ANN401 - as above
-    categorical = series.cat if hasattr(series, "cat") else series
-    codes = np.asarray(categorical.codes)
-    return CodedColumn(codes, column_of_series(categorical.categories, argument))
-
-
-def holds_lists(series: Any) -> bool:  # noqa: ANN401 - as above
-    """Return whether the first object is a list; tuples can be keys."""
-    return len(series) > 0 and _is_list(series.array[0])
-
-
-def _is_list(value: object) -> bool:
-    return isinstance(value, (Sequence, np.ndarray)) and not isinstance(value, (str, bytes, tuple))
-
-
-def flatten_lists(lists: list[Any], argument: str) -> tuple[Offsets, list[Any]]:
-    """Return the offsets and the elements of all lists."""
-    for row, items in enumerate(lists):
-        if not _is_list(items):
-            raise type_error(argument, "a list in every row", type(items).__name__, position=row)
-    indptr = np.concatenate([np.zeros(1, np.int64), np.cumsum([len(items) for items in lists], dtype=np.int64)])
-    return indptr, list(chain.from_iterable(lists))
 
 
 class Matrix(NamedTuple):
@@ -104,11 +39,6 @@ def is_pivoted(value: object) -> bool:
         and not _have_usual_names(value.columns.tolist())  # type: ignore[attr-defined]
         and set(map(_kind, set(value.dtypes))) == {"f"}  # type: ignore[attr-defined]
     )
-
-
-def has_matrix_columns(names: Iterable[object], kinds: set[str]) -> bool:
-    """Return whether columns of these names, and kinds as NumPy has them, can only be those of a matrix."""
-    return kinds == {"f"} and not _have_usual_names(names)
 
 
 def _have_usual_names(names: Iterable[object]) -> bool:
@@ -165,3 +95,58 @@ def _exact_floats(column: Any, argument: str) -> NDArray[np.float64]:  # noqa: A
 def _kind(dtype: Any) -> str:  # noqa: ANN401 - of NumPy or pandas
     """Return the kind as NumPy has it; of what may be missing too."""
     return "O" if not hasattr(dtype, "numpy_dtype") and not isinstance(dtype, np.dtype) else str(dtype.kind)
+
+
+_MATRIX_CALLS = {
+    "truth": "exactk.Truth.from_dense",
+    "predictions": "exactk.Scores",
+    "scores": "exactk.Scores",
+}
+"""What takes a matrix with users and items."""
+
+
+def hint_of_frame(frame: Any, argument: str) -> str:  # noqa: ANN401 - of pandas
+    """Return how to convert a pandas frame that is most likely a matrix, as no column can be keys; empty for others."""
+    call, kinds = _MATRIX_CALLS.get(argument, ""), [getattr(dtype, "kind", "") for dtype in frame.dtypes]
+    if call and (user := _user_beside_items(frame.columns, kinds)) is not None:
+        return f"{argument}={call}({argument}.set_index({user!r})) reads the other column names as items"
+    if frame.columns.empty or not set(kinds) <= set("biuf") or _have_usual_names(frame.columns):
+        return ""
+    if frame.index.nlevels > 1 and (len(kinds) == 1 or not call):  # values by user and item
+        return ""
+    if not optional.is_default_index(frame.index):
+        return _keyed_matrix_hint(argument, set(kinds))
+    is_numbered = optional.is_default_index(frame.columns) and "b" not in kinds
+    return f"{argument}={argument}.to_numpy() reads it as a matrix" if is_numbered else ""
+
+
+def hint_of_types(types: Mapping[str, str], argument: str, frame: str, *, may_have_users: bool = True) -> str:
+    """Return the same of a frame of Polars, which is what the code `frame` returns, by the types of its columns."""
+    if types and all(dtype.startswith("float") for dtype in types.values()):
+        return f"{argument}={frame}.to_numpy() reads it as a matrix"
+    user = _user_beside_items(types, [dtype[:1] for dtype in types.values()])
+    if user is None or argument not in _MATRIX_CALLS or not may_have_users:
+        return ""
+    keys = f"users={frame}[{user!r}], items={frame}.drop({user!r}).columns"
+    call = _MATRIX_CALLS[argument]
+    return f"{argument}={call}({frame}.drop({user!r}).to_numpy(), {keys}) reads the other column names as items"
+
+
+def _keyed_matrix_hint(argument: str, kinds: set[str]) -> str:
+    """Return how to convert a pandas frame with users in its index and items in its columns."""
+    if kinds == {"b"} and argument not in {"predictions", "scores"}:
+        return f"{argument}=exactk.Truth.from_dense({argument}) reads its index as users and its columns as items"
+    if "b" in kinds:
+        return ""
+    if argument in _MATRIX_CALLS:
+        return f"{argument}={_MATRIX_CALLS[argument]}({argument}) reads its index as users and its columns as items"
+    return f"{argument}=exactk.Truth.from_dense({argument} > 0) has the items of each user above 0"
+
+
+def _user_beside_items(names: Iterable[object], kinds: Iterable[str]) -> str | None:
+    """Return the only column whose name says that it holds users, if the others can only be those of a matrix."""
+    by_name = list(zip(names, kinds, strict=True))
+    users = [name for name, _ in by_name if isinstance(name, str) and usual_role(name) == "user"]
+    others = [(name, kind) for name, kind in by_name if name not in users]
+    are_floats = {kind for _, kind in others} == {"f"}
+    return users[0] if len(users) == 1 and are_floats and not _have_usual_names(name for name, _ in others) else None
