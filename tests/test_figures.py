@@ -11,8 +11,10 @@ import pytest
 from scipy import stats
 
 import exactk
-from exactk._figures.figures import (
+from exactk._figures import (
+    DARK,
     LEVELS,
+    LIGHT,
     curves_figure,
     differences_figure,
     distribution_figure,
@@ -20,10 +22,10 @@ from exactk._figures.figures import (
     metrics_figure,
     opposite_signs,
     pair_figure,
+    system_styles,
     trade_off_figure,
     values_figure,
 )
-from exactk._figures.palette import DARK, LIGHT, system_styles
 from html_pages import compared, data
 
 if TYPE_CHECKING:

@@ -7,14 +7,18 @@ from xml.etree.ElementTree import fromstring
 
 import pytest
 
-from exactk._figures.palette import system_styles
-from exactk._html.charts.axes import scale_of
-from exactk._html.charts.lines import Series, _steps
-from exactk._html.charts.svg import interval, label
-from exactk._html.limits import limited_section
-from exactk._html.page_parts import Bullets, Findings, Section
-from exactk._html.page_source import Limits
-from exactk._html.texts import bound_text, interval_clause, with_intervals
+from exactk._html.charts import _steps
+from exactk._html.page_parts import (
+    Bullets,
+    Findings,
+    Limits,
+    Section,
+    bound_text,
+    interval_clause,
+    limited_section,
+    with_intervals,
+)
+from exactk._html.svg import interval, label, scale_of
 from exactk._inference.intervals import MeanInterval
 
 
@@ -29,9 +33,9 @@ def test_a_list_is_cut_at_the_limit_and_says_how_many_are_left_out(count: int) -
 
 def test_the_line_of_the_distribution_has_a_corner_at_zero_and_none_for_nan() -> None:
     x_scale, y_scale = scale_of([-1.0, 1.0], 0, 100), scale_of([0.0, 1.0], 0, 100)
-    line = Series("a", system_styles("a")["a"], [-1.0, 0.0, math.nan, 1.0], [0.25, 0.5, 0.5, 1.0])
+    xs, ys = [-1.0, 0.0, math.nan, 1.0], [0.25, 0.5, 0.5, 1.0]
     corners = [(-1.0, 0.25), (0.0, 0.25), (0.0, 0.5), (1.0, 0.5), (1.0, 1.0)]
-    assert _steps(line, x_scale, y_scale) == [(x_scale(x), y_scale(y)) for x, y in corners]
+    assert _steps(xs, ys, x_scale, y_scale) == [(x_scale(x), y_scale(y)) for x, y in corners]
 
 
 UNIT = (0.0, 1.0)

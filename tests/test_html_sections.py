@@ -10,7 +10,7 @@ import pytest
 from scipy import stats
 
 import exactk
-from exactk._html.charts.axes import scale_of
+from exactk._html.svg import scale_of
 from html_pages import compared, data, elements, judged, number_of, parsed, read, results, section, tables, text_of
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from exactk._compare import compare_kept_reports
 from exactk._engine.pairs import core_paired_engine
 from exactk._plan.metric_strings import plan
-from exactk._report.comparison import Comparison
+from exactk._report.comparison import Comparison, reports_of
 from exactk._report.comparison_options import ComparisonOptions
 from exactk._report.difference import significant_side
 from exactk._report.paired_sums import PairedState
@@ -221,10 +221,8 @@ def _plan_at_cutoff(metric: str, option: Option, report: Report) -> Value:
 
 
 def _reports_by_system(reports: object) -> Mapping[Any, Any]:
-    if isinstance(reports, Report):
-        return {"": reports}
-    if isinstance(reports, Comparison):
-        return reports.reports
+    if isinstance(reports, (Report, Comparison)):
+        return reports_of(reports)
     if not isinstance(reports, Mapping):
         expected = "a Report, a Comparison or a mapping from names to Reports"
         raise type_error("reports", expected, type(reports).__name__)

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, NamedTuple
 import exactk
 from exactk._cli.arguments import name_argument
 from exactk._cli.output import print_message
-from exactk._cli.trec import reports_by_system
 from exactk._plan.fields import number_of_text
 from exactk._plan.metric_strings import plan
+from exactk._report.comparison import reports_of
 from exactk._report.gate import Case
 from exactk._runtime.errors import input_error
 from exactk._runtime.names import did_you_mean
@@ -93,7 +93,7 @@ def values_of_bounds(bounds: Sequence[Bound], convention: exactk.Convention) -> 
 
 def check_bounded(result: Result, bounds: Sequence[Bound]) -> None:
     """Raise InputError if a system with a bound has no users in the truth or the predictions: that is no bad model."""
-    for system, report in reports_by_system(result).items():
+    for system, report in reports_of(result).items():
         if not any(bound.system in {"", system} for bound in bounds):
             continue
         for argument, missing in (("truth", "missing_truth"), ("predictions", "missing_lists")):
@@ -104,7 +104,7 @@ def check_bounded(result: Result, bounds: Sequence[Bound]) -> None:
 
 def bound_cases(result: Result, bounds: Sequence[Bound]) -> Iterator[Case]:
     """Yield a test case for each bounded value; its status is "holds", or how the bound is not kept."""
-    for system, report in reports_by_system(result).items():
+    for system, report in reports_of(result).items():
         for bound in bounds:
             if bound.system and bound.system != system:
                 continue

@@ -17,6 +17,7 @@ from exactk._cli.system_files import find_systems
 from exactk._cli.values_of_systems import Evaluated, check_comparison, evaluate_systems, exit_code
 from exactk._files.file_arguments import read_item_names
 from exactk._options import JudgeOptions
+from exactk._report.comparison import reports_of
 from exactk._report.exports import html_page, page_request
 from exactk._runtime import optional
 from exactk._runtime.errors import without_warnings
@@ -27,8 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from exactk._cli.arguments import Commands
-    from exactk._report.exports import PageRequest
-
+from exactk._report.exports import PageRequest
 
 _METRICS = ("ndcg@[5,10,20]", "recall@[5,10,20]", "precision@[5,10,20]", "mrr")
 """Metrics at several cutoffs, of which the page draws curves."""
@@ -122,7 +122,7 @@ def _judged(evaluated: Evaluated) -> Mapping[str, exactk.results.JudgedLists] | 
     data = evaluated.data
     if data is None:
         return None
-    users = max(report.counts["users"] for report in _reports(evaluated.result))
+    users = max(report.counts["users"] for report in reports_of(evaluated.result).values())
     if users > _MOST_JUDGED:
         print_message("note", f"lists are left out, as there are more than {_MOST_JUDGED:,} users")
         return None
@@ -140,7 +140,3 @@ def _judged(evaluated: Evaluated) -> Mapping[str, exactk.results.JudgedLists] | 
         print_message("note", f"lists are left out: {error}")
         return None
     return lists
-
-
-def _reports(result: exactk.Report | exactk.Comparison) -> list[exactk.Report]:
-    return [result] if isinstance(result, exactk.Report) else list(result.reports.values())

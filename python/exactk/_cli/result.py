@@ -10,6 +10,7 @@ import numpy as np
 
 import exactk
 from exactk._cli import trec
+from exactk._report.comparison import reports_of
 from exactk._report.difference import Difference
 from exactk._report.exports import json_of
 from exactk._runtime import optional
@@ -85,7 +86,7 @@ def format_result(
 
 def _tables(result: Result) -> tuple[TableName, ...]:
     """Return the tables to print: that of values, and, if there are groups of users or items, theirs."""
-    reports = trec.reports_by_system(result).values()
+    reports = reports_of(result).values()
     of_users: tuple[TableName, ...] = ("by_group",) if any(report.by_group for report in reports) else ()
     of_items: tuple[TableName, ...] = ("by_item_group",) if any(report.by_item_group for report in reports) else ()
     return ("values", *of_users, *of_items)

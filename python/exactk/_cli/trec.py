@@ -18,6 +18,7 @@ from exactk._files.text import open_bytes
 from exactk._plan.metric_strings import plan
 from exactk._plan.trec_measures import HEADER, MEASURE_SETS, MEASURES_BY_NAME, OUTSIDE_OF_SETS, TREC_MEASURES
 from exactk._plan.values import as_plan
+from exactk._report.comparison import reports_of
 from exactk._report.state import plan_of_state
 from exactk._runtime.errors import InputError, input_error
 from exactk._runtime.printable_text import printable
@@ -184,14 +185,9 @@ def tell_missing_measures(names: Sequence[str]) -> None:
         print_message("warning", f"trec_eval prints measures that exactk does not support: {', '.join(names)}")
 
 
-def reports_by_system(result: exactk.Report | exactk.Comparison) -> Mapping[str, exactk.Report]:
-    """Return the reports of a result; that of a single system has no name."""
-    return {"": result} if isinstance(result, exactk.Report) else result.reports
-
-
 def check_evaluated(result: exactk.Report | exactk.Comparison) -> None:
     """Raise InputError if no user of a system was evaluated, as trec_eval does."""
-    for system, report in reports_by_system(result).items():
+    for system, report in reports_of(result).items():
         if not any(report.counts["evaluated"].values()):
             raise input_error("predictions", "a user to evaluate", f"none in {system}" if system else "none")
 
@@ -209,7 +205,7 @@ def check_complete(
     if base not in _PROGRAMS or _PROGRAMS[base] != _Program(10, is_complete=False):
         return
     hint = "-c counts them as 0, and --convention trec_eval_9 leaves them out"
-    for system, report in reports_by_system(result).items():
+    for system, report in reports_of(result).items():
         if count := report.counts["missing_lists"]:
             missing = set(_user_keys(truth)) - set(_user_keys(systems[system]))
             found = f"none for {min(map(key_text, missing))!r}" if missing else "none for others"

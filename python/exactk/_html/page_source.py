@@ -6,18 +6,19 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from exactk._figures.palette import system_styles
+from exactk._figures import system_styles
+from exactk._html.page_parts import Limits
 from exactk._inference.significance import level_of
+from exactk._report.comparison import Comparison, confidence_of, reports_of
 from exactk._report.matched_users import matched_users
 from exactk._report.state import plan_of_state
 from exactk._runtime.errors import ExactkError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
-    from exactk._figures.palette import SystemStyle
+    from exactk._figures import GroupsFigure, PairFigure, SystemStyle
     from exactk._plan.values import Value
-    from exactk._report.comparison import Comparison
     from exactk._report.difference import Difference
     from exactk._report.differences import Differences
     from exactk._report.exports import PageRequest
@@ -26,39 +27,23 @@ if TYPE_CHECKING:
     from exactk._report.report import Report
 
 
-@dataclass(frozen=True)
-class Limits:
-    """The most that a page shows. A page that is too large is made again with half of each."""
-
-    rows: int = 200  # of a table
-    columns: int = 40
-    characters: int = 400  # of a text
-    charts: int = 6  # of a section
-    marks: int = 60  # rows or lines of a chart
-    examples: int = 40  # users with lists, of all pairs
-    pairs: int = 3  # whose examples are shown
-
-    def halved(self) -> Limits:
-        """Return half of each limit, of the number of characters at least 40."""
-        return Limits(
-            rows=max(1, self.rows // 2),
-            columns=max(1, self.columns // 2),
-            characters=max(40, self.characters // 2),
-            charts=max(1, self.charts // 2),
-            marks=max(1, self.marks // 2),
-            examples=self.examples // 2,
-            pairs=max(1, self.pairs // 2),
-        )
-
-
 @dataclass(frozen=True, eq=False)
 class Source:
     """One report or several, and what the page was asked to show."""
 
-    reports: Mapping[str, Report]  # one without a name, "", if there is no comparison
-    comparison: Comparison | None
+    result: Report | Comparison
     request: PageRequest
     limits: Limits = field(default_factory=Limits)
+
+    @property
+    def reports(self) -> Mapping[str, Report]:
+        """The reports by system, one without a name, "", if there is no comparison."""
+        return reports_of(self.result)
+
+    @property
+    def comparison(self) -> Comparison | None:
+        """The comparison; None for the report of one system."""
+        return self.result if isinstance(self.result, Comparison) else None
 
     @property
     def first(self) -> Report:
@@ -75,26 +60,34 @@ class Source:
         """The metrics by their spelling."""
         return {value.spelling: value for value in self.values}
 
+    def column_names(self, of_one: str = "value") -> list[str]:
+        """Return the names of columns with a cell of each system; that of one system has another name."""
+        return [of_one] if self.comparison is None else list(self.reports)
+
+    @property
+    def runs(self) -> Mapping[str, Sequence[str]]:
+        """The names of the runs of systems that have several."""
+        return (None if self.comparison is None else self.comparison.state.options.runs) or {}
+
     @cached_property
     def styles(self) -> Mapping[str, SystemStyle]:
         """How each system is drawn; the mean of runs as its first run."""
         styles = system_styles(self.reports)
-        runs = {} if self.comparison is None else self.comparison.state.options.runs or {}
-        return {**styles, **{system: styles[some[0]] for system, some in runs.items()}}
+        return {**styles, **{system: styles[some[0]] for system, some in self.runs.items()}}
+
+    def shown_styles(self, systems: Iterable[str]) -> dict[str, SystemStyle]:
+        """Return the styles of as many systems as a chart shows."""
+        return {system: self.styles[system] for system in list(systems)[: self.limits.marks]}
 
     @property
     def confidence(self) -> float:
         """The confidence of intervals."""
-        return 0.95 if self.comparison is None else self.comparison.state.options.confidence
+        return confidence_of(self.result)
 
     @property
     def level(self) -> float:
         """The largest p-value that is significant."""
         return level_of(self.confidence)
-
-    def is_significant(self, row: Difference) -> bool:
-        """Return whether a difference is, whatever margins say of it."""
-        return row.p_adjusted <= self.level
 
     @property
     def level_text(self) -> str:
@@ -139,16 +132,30 @@ class Source:
             rows.setdefault(row.metric, []).append(row)
         return rows
 
+    @property
+    def rows_of_users(self) -> Mapping[str, Sequence[Difference]]:
+        """The differences by metric, of those whose values are means over users."""
+        return {
+            metric: rows
+            for metric, rows in self.rows_of.items()
+            if self.value_of[metric].rules["average"] != "of_means"
+        }
+
+    @property
+    def has_clusters(self) -> bool:
+        """Whether users count in clusters for any difference."""
+        return any(row.units != row.users for rows in self.rows_of.values() for row in rows)
+
     @cached_property
     def pairs(self) -> Sequence[Pair]:
         """The pairs of systems that are compared."""
         return list(dict.fromkeys((row.system, row.baseline) for rows in self.rows_of.values() for row in rows))
 
-    def has_no_direction(self, metric: str) -> bool:
-        """Return whether neither higher nor lower values of a metric are better."""
-        return self.value_of[metric].info.direction == "none"
+    def words_of_sides(self, metric: str) -> tuple[str, str]:
+        """Return what a system is whose values are better, and worse, or higher and lower if neither are better."""
+        return ("higher", "lower") if self.value_of[metric].info.direction == "none" else ("better", "worse")
 
-    def pair_name(self, system: str, baseline: str) -> str:
+    def pair_name(self, row: Difference | GroupsFigure | PairFigure) -> str:
         """Return the name of a pair: of the system alone if all are compared with one baseline."""
         has_one_baseline = len({one for _, one in self.pairs}) <= 1
-        return system if has_one_baseline and len(self.pairs) > 1 else f"{system} against {baseline}"
+        return row.system if has_one_baseline and len(self.pairs) > 1 else f"{row.system} against {row.baseline}"

@@ -882,3 +882,13 @@ def _respell(report: Report, spellings: tuple[str, ...]) -> Report:
     if report.state.spellings == spellings:
         return report
     return Report(report.state._replace(spellings=spellings), report.users, report._user_table)
+
+
+def reports_of(result: Report | Comparison) -> Mapping[str, Report]:
+    """Return the reports by system; that of one system has no name."""
+    return result.reports if isinstance(result, Comparison) else {"": result}
+
+
+def confidence_of(result: Report | Comparison) -> float:
+    """Return the confidence of intervals."""
+    return result.state.options.confidence if isinstance(result, Comparison) else 0.95

@@ -13,6 +13,7 @@ from exactk._report.difference_table import ComparisonMethod, caption_lines, dif
 from exactk._report.export_columns import flat_dict
 from exactk._report.metric_mapping import ReadOnlyMapping
 from exactk._runtime.errors import ExactkError
+from exactk._runtime.faults import capitalized
 from exactk._runtime.table_exports import ExportsTable
 
 if TYPE_CHECKING:
@@ -205,7 +206,7 @@ class Differences(ExportsTable, Sequence[Difference]):
     def caption(self) -> str:
         """How the differences were tested, in words."""
         caption = "; ".join(self._caption_lines())
-        return caption[:1].upper() + caption[1:]
+        return capitalized(caption)
 
     def _caption_lines(self) -> list[str]:
         heterogeneity = heterogeneity_lines(self, self._heterogeneity, self._method)

@@ -38,6 +38,8 @@ class Exports(ShowsTables):
 
     _table_names = TABLES
 
+    _confidence = 0.95  # of intervals
+
     @abstractmethod
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain data."""

@@ -10,7 +10,7 @@ import numpy as np
 
 from exactk._inputs.checks import read_only
 from exactk._inputs.model.top_k import with_item_keys
-from exactk._runtime.faults import plural
+from exactk._runtime.faults import capitalized, plural
 from exactk._runtime.table_exports import ExportsTable
 
 if TYPE_CHECKING:
@@ -127,7 +127,7 @@ class JudgedLists(ExportsTable):
         users = None if self.users is None else self.users[:shown]
         first = JudgedLists(**some, users=users, item_keys=self.item_keys, first_user=self.first_user)
         notes = [f"the first {plural(shown, 'user')}; to_pandas() has all"] if len(self) > shown else []
-        return [first._table(None)._replace(caption=repr(self)[:1].upper() + repr(self)[1:], notes=notes)]
+        return [first._table(None)._replace(caption=capitalized(repr(self)), notes=notes)]
 
     def _table(self, digits: int | None) -> Table:
         from exactk._runtime.table import Column, Table

@@ -44,6 +44,11 @@ def listed(names: Sequence[str], most: int = 5) -> str:
     return ", ".join(names[:most]) + more
 
 
+def capitalized(text: str) -> str:
+    """Return a text as a sentence begins; unlike that of `str.capitalize`, the rest stays as it is."""
+    return text[:1].upper() + text[1:]
+
+
 def plural(count: int, noun: str) -> str:
     """Return the count and its noun, such as ``1 user`` or ``2 users``."""
     return f"{count} {noun}" if count == 1 else f"{count} {noun}s"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
-from exactk._runtime.faults import plural
+from exactk._runtime.faults import capitalized, plural
 from exactk._runtime.numbers import DIGITS
 from exactk._runtime.printable_text import printable
 from exactk._runtime.records import NamedTuple
@@ -90,8 +90,7 @@ class Table(NamedTuple):
     @property
     def explanation(self) -> str:
         """What stands below the table, or in its caption: the legend, or else the notes."""
-        text = self.legend or "; ".join(self.notes)
-        return text[:1].upper() + text[1:]
+        return capitalized(self.legend or "; ".join(self.notes))
 
 
 def left_out(where: str, **counts: int) -> list[str]:

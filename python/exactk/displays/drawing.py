@@ -7,7 +7,7 @@ import warnings
 from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, Any, Self
 
-from exactk._figures.palette import LIGHT, system_styles
+from exactk._figures import LIGHT, system_styles
 from exactk._report.comparison import Comparison
 from exactk._report.report import Report
 from exactk._runtime import optional
@@ -15,12 +15,13 @@ from exactk._runtime.errors import type_error
 from exactk._runtime.printable_text import printable
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Sequence
 
     from matplotlib.artist import Artist
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure, SubFigure
     from matplotlib.legend import Legend
+
 
 _MARKERS = {"circle": "o", "square": "s", "triangle": "^", "diamond": "D", "cross": "X"}
 _LONGEST = 40  # name, in characters
@@ -115,13 +116,11 @@ def _make_room_for_names(ax: Axes) -> None:
     figure.set_figwidth(max(_WIDTH, _AXES_INCHES + widest / figure.dpi))
 
 
-def reports_of(result: Any) -> Mapping[str, Report]:  # noqa: ANN401 - checked here
-    """Return the reports by system; that of one system has the name ""."""
-    if isinstance(result, Comparison):
-        return result.reports
-    if isinstance(result, Report):
-        return {"": result}
-    raise type_error("result", "a Report or a Comparison", type(result).__name__)
+def shown_result(result: object) -> Report | Comparison:
+    """Return what a display shows; raise InputTypeError for anything else."""
+    if not isinstance(result, (Report, Comparison)):
+        raise type_error("result", "a Report or a Comparison", type(result).__name__)
+    return result
 
 
 def compared(result: object) -> Comparison:
@@ -129,11 +128,6 @@ def compared(result: object) -> Comparison:
     if not isinstance(result, Comparison):
         raise type_error("comparison", "a Comparison, from exactk.compare", type(result).__name__)
     return result
-
-
-def confidence_of(result: object) -> float:
-    """Return the confidence of intervals."""
-    return result.state.options.confidence if isinstance(result, Comparison) else 0.95
 
 
 def as_text(name: str) -> str:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Self
 
-from exactk._figures.figures import (
+from exactk._figures import (
     LEVELS,
+    LIGHT,
     CurvesFigure,
     DifferencesFigure,
     DistributionFigure,
@@ -24,8 +25,7 @@ from exactk._figures.figures import (
     trade_off_figure,
     values_figure,
 )
-from exactk._figures.palette import LIGHT
-from exactk._report.comparison import Comparison
+from exactk._report.comparison import Comparison, confidence_of, reports_of
 from exactk._runtime.errors import input_error
 from exactk._runtime.faults import plural
 from exactk.displays.drawing import (
@@ -35,11 +35,10 @@ from exactk.displays.drawing import (
     add_legend,
     as_text,
     compared,
-    confidence_of,
     draw_interval,
     in_lines,
     name_rows,
-    reports_of,
+    shown_result,
     styles_of,
 )
 
@@ -85,10 +84,10 @@ class ValuesDisplay(Display):
     @classmethod
     def from_result(cls, result: Report | Comparison, metric: str | None = None) -> Self:
         """Return the display of a metric: by default the first one of a comparison, and all of a report."""
-        reports, confidence = reports_of(result), confidence_of(result)
-        if metric is None and not isinstance(result, Comparison):
-            return cls(metrics_figure(result, confidence))
-        return cls(values_figure(reports, metric, confidence))
+        shown = shown_result(result)
+        if metric is None and not isinstance(shown, Comparison):
+            return cls(metrics_figure(shown, confidence_of(shown)))
+        return cls(values_figure(reports_of(shown), metric, confidence_of(shown)))
 
     def _rows(self) -> int:
         return len(self.data.values)
@@ -262,7 +261,8 @@ class CurvesDisplay(Display):
 
         The metric may be without a cutoff, as ``"ndcg"``.
         """
-        return cls(curves_figure(reports_of(result), metric, confidence_of(result)))
+        shown = shown_result(result)
+        return cls(curves_figure(reports_of(shown), metric, confidence_of(shown)))
 
     def _draw(self, ax: Axes) -> Sequence[Artist]:
         data, artists = self.data, []
@@ -322,7 +322,7 @@ class DistributionDisplay(Display):
 
         Needs reports that keep the users' values, ``per_user=True``.
         """
-        reports = reports_of(result)
+        reports = reports_of(shown_result(result))
         if (system is None) != (baseline is None):
             given = "system" if baseline is None else "baseline"
             raise input_error(given, "a system and a baseline, for differences", f"{given} alone")

@@ -1,4 +1,4 @@
-"""Whether there are enough users."""
+"""What was counted, and what a sample of this size can show."""
 
 from __future__ import annotations
 
@@ -7,15 +7,18 @@ from fractions import Fraction
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from exactk._figures.figures import interval_of
-from exactk._html.page_parts import Section, page_table
-from exactk._html.texts import number, share_text
+from exactk._figures import interval_of
+from exactk._html.page_parts import Bullets, count_text, number, page_table, share_text
 from exactk._inference.significance import t_quantile
+from exactk._report.counts import count_label
+from exactk._report.difference_table import left_out_lines
 from exactk._runtime.errors import ExactkError
+from exactk._runtime.faults import capitalized
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from exactk._html.page_parts import Content
     from exactk._html.page_source import Source
     from exactk._inference.intervals import MeanInterval
     from exactk._plan.values import Value
@@ -24,30 +27,114 @@ if TYPE_CHECKING:
     from exactk._report.report import Report
     from exactk._runtime.table import Table
 
-_QUESTION = "Whether to collect more users, or to stop."
+
+_EXPLANATIONS = {
+    "empty_truth": "the convention's empty_truth decides what they count",
+    "missing_lists": "missing_list decides what they count",
+    "missing_truth": "the convention's users decides whether they are in the mean",
+    "empty_predictions": "empty_list decides what they count",
+    "duplicates": "duplicate_items decides what they count",
+    "excluded_recommended": "they were removed from the lists",
+    "relevant_excluded": "they cannot be recommended and count as misses",
+    "relevant_not_rankable": "no score, column or candidate is theirs, and they count as misses",
+    "unknown_actual": "they were dropped",
+    "rank_gaps": "rank_gaps decides whether they are closed",
+    "foreign_recommended": "foreign_items decides what they count",
+    "unseen_recommended": "unseen_items decides what they count",
+}
+
+
+def data_health(source: Source) -> Content:
+    remarks = _remarks(source) or ["Nothing unusual: every count of missing, empty or excluded data is 0."]
+    ties = _ties(source)
+    return [Bullets(remarks), _table_of_counts(source), *([ties] if ties.rows else [])]
+
+
+def _remarks(source: Source) -> list[str]:
+    """Return what deserves a look, in words."""
+    lines = []
+    compares_lists = source.values[0].info.compares_lists
+    for name, explanation in _EXPLANATIONS.items():
+        counts = {system: _scalars(report).get(name, 0) for system, report in source.reports.items()}
+        if any(counts.values()):
+            label = count_label(name, compares_lists=compares_lists)
+            more = "" if compares_lists else f"; {explanation}"
+            lines.append(f"{capitalized(label)}: {_by_system(counts)}{more}.")
+    if source.differences is not None:
+        lines += [f"{capitalized(line)}." for line in left_out_lines(source.differences)]
+    return lines
+
+
+def _scalars(report: Report) -> dict[str, int]:
+    return report.state.counts.scalars()
+
+
+def _by_system(counts: dict[str, int]) -> str:
+    """Return one number if it is that of all systems, else that of each."""
+    if len(set(counts.values())) == 1:
+        return f"{next(iter(counts.values())):,}"
+    return ", ".join(f"{count:,} in {system}" for system, count in counts.items() if count)
+
+
+def _table_of_counts(source: Source) -> Table:
+    compares_lists = source.values[0].info.compares_lists
+    names = dict.fromkeys(name for report in source.reports.values() for name in _scalars(report))
+    rows = [
+        [
+            count_label(name, compares_lists=compares_lists),
+            *(f"{_scalars(report).get(name, 0):,}" for report in source.reports.values()),
+        ]
+        for name in names
+    ]
+    candidates = [report.counts.get("candidates") for report in source.reports.values()]
+    if any(candidates):
+        for name, text in {"min": "fewest", "mean": "mean", "max": "most"}.items():
+            cells = ("-" if one is None else f"{one[name]:,.6g}" for one in candidates)
+            rows.append([f"candidates of a user, {text}", *cells])
+    return page_table("Counts", ["", *source.column_names("count")], rows)
+
+
+def _ties(source: Source) -> Table:
+    """Return how many users' values depend on the order of ties, and how far apart the extremes of the mean are."""
+    rows = []
+    for index, value in enumerate(source.values):
+        for system, report in source.reports.items():
+            ties = (report.state.counts.ties or ())[index : index + 1]
+            if ties and ties[0].dependent:
+                evaluated = report.counts["evaluated"][value.name]
+                span = number(ties[0].spread / 1e6 / evaluated) if evaluated and _has_span(value) else "-"
+                share = share_text(ties[0].dependent / max(1, report.state.counts.users))
+                rows.append([value.spelling, system, f"{ties[0].dependent:,}", share, span])
+    note = "The span is that of the mean over all orders of tied items, from ties=pessimistic to ties=optimistic."
+    return page_table(
+        "Users whose value depends on the order of ties", ["metric", "system", "users", "share", "span"], rows, 2, note
+    )
+
+
+def _has_span(value: Value) -> bool:
+    return not value.info.reads_list and value.rules["average"] == "macro"
+
+
 _SHARE = "1%"
 _MOST_METRICS = 30
 _MOST_SHARES = 1e5  # of the value in a half width: the mean is about 0
 
 
-def sample_size(source: Source) -> Section:
-    """Return the section."""
+def sample_size(source: Source) -> Content:
     if source.comparison is not None and source.rows_of:
         table = _table_of_pairs(source, source.comparison)
     else:
         table = _table_of_intervals(source)
-    missing = "" if table.rows else "it needs intervals: SciPy, and means of users' values with equal weights"
-    return Section("sample-size", "Sample size", _QUESTION, [table] if table.rows else [], missing=missing)
+    return [table] if table.rows else "it needs intervals: SciPy, and means of users' values with equal weights"
 
 
 def _table_of_pairs(source: Source, comparison: Comparison) -> Table:
-    has_clusters = any(row.units != row.users for some in source.rows_of.values() for row in some)
-    unit = "clusters" if has_clusters else "users"
+    unit = "clusters" if source.has_clusters else "users"
     weighted = source.first.state.weighted and not comparison.state.options.runs  # whose degrees of freedom are others
     rows = [
         [
             metric,
-            _range([row.units for row in some]),
+            count_text([row.units for row in some]),
             *([_effective(some)] if weighted else []),
             number(_largest(map(_half_width, some))),
             _detectable(some),
@@ -71,11 +158,6 @@ def _table_of_pairs(source: Source, comparison: Comparison) -> Table:
     if weighted:
         note += f" The effective number is how many {unit} with equal weights carry as much information."
     return page_table("Differences that this sample can show", header, rows, note=note)
-
-
-def _range(counts: Sequence[int]) -> str:
-    least, most = min(counts), max(counts)
-    return f"{least:,}" if least == most else f"{least:,} to {most:,}"
 
 
 def _effective(rows: Sequence[Difference]) -> str:

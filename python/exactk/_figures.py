@@ -1,10 +1,10 @@
-"""What each picture shows: the metrics, values, curves, differences, groups, trade-offs and distributions of reports."""
+"""What each picture shows, as arrays and names, and the colours, markers and dashes of systems, the same in all."""
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
 
@@ -26,6 +26,64 @@ if TYPE_CHECKING:
     from exactk._report.comparison import Comparison
     from exactk._report.difference import Difference
     from exactk._report.report import Report
+
+
+Marker = Literal["circle", "square", "triangle", "diamond", "cross"]
+
+MARKERS: tuple[Marker, ...] = ("circle", "square", "triangle", "diamond", "cross")
+DASHES: tuple[tuple[int, ...], ...] = ((), (6, 3), (2, 2), (8, 3, 2, 3))
+"""Lengths of dashes and gaps, in widths of a thin line; a solid line has none."""
+
+
+@dataclass(frozen=True)
+class Palette:
+    """The colours of one mode."""
+
+    page: str
+    text: str
+    muted: str
+    systems: tuple[str, ...]
+    better: str
+    worse: str
+
+
+LIGHT = Palette(
+    page="#ffffff",
+    text="#1a1c20",
+    muted="#5a6069",
+    systems=("#0072B2", "#D55E00", "#117733", "#CC79A7", "#332288", "#4D4D4D"),
+    better="#0072B2",
+    worse="#D55E00",
+)
+DARK = Palette(
+    page="#16181d",
+    text="#e6e8ec",
+    muted="#a3aab5",
+    systems=("#56B4E9", "#E8743B", "#2FBF93", "#E59AC8", "#F0E442", "#FFFFFF"),
+    better="#56B4E9",
+    worse="#E8743B",
+)
+
+
+class SystemStyle(NamedTuple):
+    """How a system is drawn."""
+
+    color: int  # index of the palette's colours of systems
+    marker: Marker
+    dash: tuple[int, ...]
+
+
+def system_styles(systems: Iterable[str]) -> dict[str, SystemStyle]:
+    """Return the style of each system, by its position in the comparison."""
+    colors = len(LIGHT.systems)
+    return {
+        system: SystemStyle(
+            index % colors,
+            MARKERS[(index + index // colors) % len(MARKERS)],
+            DASHES[(index // colors) % len(DASHES)],
+        )
+        for index, system in enumerate(systems)
+    }
 
 
 def value_of_metric(reports: Mapping[str, Report], metric: str | None, argument: str = "metric") -> Value:
@@ -199,27 +257,31 @@ def groups_figure(
     comparison: Comparison, metric: str | None = None, system: str | None = None, baseline: str | None = None
 ) -> GroupsFigure:
     """Return the differences by group of a pair in a metric, by default of the first row of differences."""
-    by_group = comparison.differences.by_group
-    if not by_group:
+    figures = groups_figures(comparison)
+    if not figures:
         raise input_error("groups", "groups of users, which groups= of exactk.compare names", "none")
     for argument, name in (("system", system), ("baseline", baseline)):
         if name is not None:
             check_system(comparison.reports, argument, name)
-    spelling = value_of_metric(comparison.reports, metric).spelling if metric is not None else by_group[0].metric
-    rows = [
-        row
-        for row in by_group
-        if row.metric == spelling and system in {None, row.system} and baseline in {None, row.baseline}
+    spelling = value_of_metric(comparison.reports, metric).spelling if metric is not None else figures[0].metric
+    for one in figures:
+        if one.metric == spelling and system in {None, one.system} and baseline in {None, one.baseline}:
+            return one
+    pair = " against ".join(repr(name) for name in (system, baseline) if name is not None)
+    asked = f"{spelling!r} of {pair}" if pair else repr(spelling)
+    raise input_error("metric", "a metric and a pair of systems that are compared", asked)
+
+
+def groups_figures(comparison: Comparison) -> list[GroupsFigure]:
+    """Return the differences by group of each pair in each metric, in the order of the rows."""
+    rows_of: dict[tuple[str, str, str], list[Difference]] = {}
+    for row in comparison.differences.by_group:
+        rows_of.setdefault((row.metric, row.system, row.baseline), []).append(row)
+    heterogeneity, level = comparison.differences.heterogeneity, comparison.state.options.level
+    return [
+        GroupsFigure(*key, rows, heterogeneity.get(key, math.nan), opposite_signs(rows, level))
+        for key, rows in rows_of.items()
     ]
-    if not rows:
-        pair = " against ".join(repr(name) for name in (system, baseline) if name is not None)
-        asked = f"{spelling!r} of {pair}" if pair else repr(spelling)
-        raise input_error("metric", "a metric and a pair of systems that are compared", asked)
-    first = rows[0]
-    rows = [row for row in rows if (row.system, row.baseline) == (first.system, first.baseline)]
-    p = comparison.differences.heterogeneity.get((spelling, first.system, first.baseline), math.nan)
-    level = comparison.state.options.level
-    return GroupsFigure(spelling, first.system, first.baseline, rows, p, opposite_signs(rows, level))
 
 
 _WITH_A_SIDE = {"better", "worse", "higher", "lower", "equivalent"}  # the last by a margin, perhaps significant too
