@@ -105,7 +105,7 @@ def test_lists_are_judged_in_blocks(cells: int, monkeypatch: pytest.MonkeyPatch)
     qrel = {f"q{query}": {f"d{one}": one % 3 - (one == 4) for one in range(query + 1)} for query in range(7)}
     run = {query: {f"d{one}": 1 / (one + 1) for one in range(0, 9, 2)} for query in qrel}
     expected = pytrec_eval.RelevanceEvaluator(qrel, {"all_trec"}).evaluate(run)
-    monkeypatch.setattr("exactk.compat._judged_measures._CELLS", cells)
+    monkeypatch.setattr("exactk.compat._user_values._CELLS", cells)
     assert pytrec_eval.RelevanceEvaluator(qrel, {"all_trec"}).evaluate(run) == expected
 
 

@@ -6,10 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from exactk._engine.core import core_engine
-from exactk._engine.problem import Problem
-from exactk._plan.metric_strings import plan
-from exactk._runtime.threads import resolve_threads
+from exactk.compat._user_values import judged_blocks
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -22,7 +19,6 @@ if TYPE_CHECKING:
 
 Floats = np.ndarray[Any, np.dtype[np.float64]]
 
-_CELLS = 1 << 20  # queries x ranks that are judged together
 _INFERRED = 1e-5  # added to the relevant and the irrelevant documents above a rank, in infAP
 _RECALLS = tuple(tenth / 10 for tenth in range(11))
 _MULTIPLES = tuple(fifth / 5 for fifth in range(1, 11))
@@ -66,25 +62,19 @@ class RetrievedLists(NamedTuple):
 
 def retrieved_blocks(truth: Truth, rankings: Rankings, convention: Convention) -> Iterator[RetrievedLists]:
     """Yield the lists, some queries at a time; documents are numbers of the truth's entries, in its order, or larger."""
-    depth = max(1, int(np.diff(rankings.indptr).max(initial=0)))
-    (value,) = plan(f"num_hits@{depth}", convention)
-    problem = Problem.without_options(truth, rankings, (value,), convention, resolve_threads(None))
-    for begin in range(0, len(truth), size := max(1, _CELLS // depth)):
-        yield _judged_block(problem, range(begin, min(begin + size, len(truth))))
-
-
-def _judged_block(problem: Problem, queries: range) -> RetrievedLists:
-    truth, judged = problem.truth, core_engine.judge_lists(problem, queries)
     assert truth.grades is not None  # noqa: S101 - `Judgements` has them
-    offsets = truth.indptr[queries.start : queries.stop + 1]
-    entries = offsets[:-1, np.newaxis] + judged.items
-    is_entry = (judged.items >= 0) & (entries < offsets[1:, np.newaxis])
-    given = np.full(judged.items.shape, np.nan)
-    given[is_entry] = truth.grades[entries[is_entry]]
-    return RetrievedLists(
-        np.where(given > 0, given, 0), given >= 0, given < 0, judged.hits, judged.lengths, judged.relevant,
-        np.diff(offsets), _ideal_grades(offsets - offsets[0], truth.grades[offsets[0] : offsets[-1]]),
-    )  # fmt: skip
+    first = 0
+    for judged in judged_blocks(truth, rankings, "num_hits", convention):
+        offsets = truth.indptr[first : first + len(judged.items) + 1]
+        first += len(judged.items)
+        entries = offsets[:-1, np.newaxis] + judged.items
+        is_entry = (judged.items >= 0) & (entries < offsets[1:, np.newaxis])
+        given = np.full(judged.items.shape, np.nan)
+        given[is_entry] = truth.grades[entries[is_entry]]
+        yield RetrievedLists(
+            np.where(given > 0, given, 0), given >= 0, given < 0, judged.hits, judged.lengths, judged.relevant,
+            np.diff(offsets), _ideal_grades(offsets - offsets[0], truth.grades[offsets[0] : offsets[-1]]),
+        )  # fmt: skip
 
 
 def _ideal_grades(indptr: NDArray[np.int64], grades: Floats) -> Floats:

@@ -8,16 +8,15 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 
 from exactk._runtime import optional
-from exactk.compat._pairs import Matches, codes_of_both, pairs_of_both, ranges
+from exactk.compat._key_codes import Floats, group_means, pairs_within, ranges
+from exactk.compat._pairs import codes_of_both, pairs_of_both
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from numpy.typing import NDArray
 
-    from exactk.compat._pairs import Frame, Integers
-
-Floats = np.ndarray[Any, np.dtype[np.float64]]
+    from exactk.compat._key_codes import Frame, Integers
 
 _FEATURES = "features"  # the library reads no other column, whatever col_item_features is
 _SIMILARITY = "sim"
@@ -113,24 +112,6 @@ def chunks_of(sizes: Integers, most: int) -> Iterator[slice]:
     return (slice(begin, end) for begin, end in pairwise(edges.tolist()))
 
 
-def pairs_within(users: Integers, items: Integers) -> Matches:
-    """Return the pairs of rows of one user that have different items, each once."""
-    order = np.argsort(users, kind="stable")
-    ends = np.cumsum(np.bincount(users))[users[order]]
-    begins = np.arange(1, len(order) + 1)
-    one, other = np.repeat(order, ends - begins), order[ranges(begins, ends - begins)]
-    is_different = items[one] != items[other]
-    return Matches(one[is_different], other[is_different])
-
-
-def group_means(groups: Integers, values: Floats, count: int) -> Floats:
-    """Return the mean of each group; NaN of an empty one."""
-    sizes = np.bincount(groups, minlength=count)
-    sums = np.bincount(groups, values, count)
-    means: Floats = np.divide(sums, sizes, out=np.full(count, np.nan), where=sizes > 0)
-    return means
-
-
 def are_alike(one: Frame, other: Frame, *columns: str) -> bool:
     """Return whether columns of both frames hold keys of one type."""
     return all(one[name].dtype.type.__base__ == other[name].dtype.type.__base__ for name in columns)
@@ -200,9 +181,11 @@ class RecommendedLists:
 
     def intralist(self) -> Floats:
         """Return the mean similarity of the items of each user's list; NaN where there are no two."""
-        pairs = pairs_within(self.users, self.items)
-        values = self.similarity().of_pairs(self.items[pairs.first], self.items[pairs.second])
-        return group_means(self.users[pairs.first], values, self.user_count)
+        first, second = pairs_within(self.users)
+        is_different = self.items[first] != self.items[second]
+        first, second = first[is_different], second[is_different]
+        values = self.similarity().of_pairs(self.items[first], self.items[second])
+        return group_means(self.users[first], values, self.user_count)
 
     def to_history(self) -> Floats:
         """Return the mean similarity of each listed item to those that the user had; NaN of a user who had none."""

@@ -3,31 +3,21 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 
 from exactk._inputs.model.scores import SparseScores
 from exactk._runtime import optional
 from exactk._topk import topk
+from exactk.compat._key_codes import Matches, positions_within, ranges
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
-
-Frame = Any
-"""A pandas data frame: pandas may not be installed."""
-
-Integers = np.ndarray[Any, np.dtype[np.int64]]
-
-
-class Matches(NamedTuple):
-    """Rows of two frames that have the same pair, in the order of the first frame, then of the second."""
-
-    first: Integers
-    second: Integers
+    from exactk.compat._key_codes import Frame, Integers
 
 
 def codes_of_both(one: NDArray[Any], other: NDArray[Any], *, sort: bool = False) -> tuple[Integers, Integers, int]:
@@ -63,27 +53,12 @@ def pairs_of_both(one: Frame, other: Frame, columns: Sequence[str]) -> tuple[Int
 
 
 def match_pairs(one: Integers, other: Integers) -> Matches:
-    """Return which entries are equal, as an inner join does."""
+    """Return which entries are equal, as an inner join does: in the order of the one column, then of the other."""
     order = np.argsort(other, kind="stable")
     ascending = other[order]
     begins = np.searchsorted(ascending, one, side="left")
     counts = np.searchsorted(ascending, one, side="right") - begins
     return Matches(np.repeat(np.arange(len(one)), counts), order[ranges(begins, counts)])
-
-
-def ranges(begins: Integers, counts: Integers) -> Integers:
-    """Return ``begin, begin + 1, ...`` for each begin, so many numbers as its count says."""
-    ends = np.cumsum(counts)
-    return np.arange(ends[-1] if len(ends) else 0) + np.repeat(begins - ends + counts, counts)
-
-
-def positions_within(groups: Integers) -> Integers:
-    """Return how many entries before each one are of the same group."""
-    order = np.argsort(groups, kind="stable")
-    sizes = np.bincount(groups)
-    positions = np.empty(len(groups), np.int64)
-    positions[order] = ranges(np.zeros(len(sizes), np.int64), sizes)
-    return positions
 
 
 def head_of_groups(positions: Integers, sizes: Integers, count: float | None) -> NDArray[np.bool_]:
@@ -157,8 +132,10 @@ def ranked_hits(truth: Frame, predictions: Frame, user: str, item: str, score: s
     return RankedHits(rows[hits], users[rows[hits]], ranks[hits], actual, truth_users, has_categories)
 
 
-def first_rows(users: Integers, user_count: int, scores: NDArray[Any], k: float) -> tuple[Integers, Integers]:
-    """Return the first k rows of each user by falling score, and their ranks; equal scores keep their order, NaN is last.
+def first_rows(
+    users: Integers, user_count: int, scores: NDArray[Any], k: float, *, nan: Literal["raise", "last"] = "last"
+) -> tuple[Integers, Integers]:
+    """Return the first k rows of each user by falling score, and their ranks; equal scores keep their order.
 
     As in pandas' ``head``, a negative k means all but the last so many.
     """
@@ -169,7 +146,7 @@ def first_rows(users: Integers, user_count: int, scores: NDArray[Any], k: float)
         depth = max(1, math.ceil(k))
     indptr = np.concatenate([[0], np.cumsum(sizes)])
     ranked = SparseScores(indptr, np.arange(len(users)), scores[order])
-    positions, _ = topk(ranked, depth, ties="input_order", nan="last") if user_count else (np.zeros((0, 1)), None)
+    positions, _ = topk(ranked, depth, ties="input_order", nan=nan) if user_count else (np.zeros((0, 1)), None)
     of_user, above = np.nonzero(positions >= 0)
     kept = head_of_groups(above, sizes[of_user], k)
     return order[positions[of_user[kept], above[kept]]], above[kept] + 1

@@ -235,13 +235,6 @@ class Qrels(RanxEntries[int]):
     """Relevance judgements.
 
     Queries are kept in ascending order, and their documents in descending order of grades.
-
-    Examples
-    --------
-    >>> from exactk.compat.ranx import Qrels
-    >>> qrels = Qrels({"q2": {"d1": 1}, "q1": {"d1": 1, "d2": 2}})
-    >>> qrels["q1"], qrels.get_query_ids()
-    ({'d2': 2, 'd1': 1}, ['q1', 'q2'])
     """
 
     _kinds = ("json", "trec", "gz", "parquet")
@@ -316,13 +309,6 @@ class Run(RanxEntries[float]):
     """The scores that a system gave to documents.
 
     Queries are kept in ascending order, and their documents in descending order of scores.
-
-    Examples
-    --------
-    >>> from exactk.compat.ranx import Run
-    >>> run = Run({"q1": {"d1": 1.5, "d2": 2.5}}, name="bm25")
-    >>> run["q1"]
-    {'d2': 2.5, 'd1': 1.5}
     """
 
     _kinds = ("json", "trec", "lz4", "gz", "parquet")

@@ -98,19 +98,7 @@ class FrozensetDict(MutableMapping[Iterable[str], Comparison]):
 
 
 class Report:
-    """The results of a comparison of runs, which `compare` returns.
-
-    Examples
-    --------
-    >>> from exactk.compat.ranx import Qrels, Run, compare
-    >>> qrels = Qrels({"q1": {"d1": 1}, "q2": {"d2": 1}})
-    >>> runs = [Run({"q1": {"d1": 0.5}, "q2": {"d2": 0.5}}, "best"), Run({"q1": {"d9": 1.0, "d1": 0.5}, "q2": {"d9": 1}}, "other")]
-    >>> compare(qrels, runs, ["mrr", "ndcg@5"])
-    #    Model      MRR    NDCG@5
-    ---  -------  -----  --------
-    a    best      1        1
-    b    other     0.25     0.315
-    """
+    """The results of a comparison of runs, which `compare` returns."""
 
     def __init__(
         self,

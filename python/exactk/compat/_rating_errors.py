@@ -7,13 +7,11 @@ from typing import Any
 
 import numpy as np
 
+from exactk.compat._array_checks import UndefinedMetricWarning
+
 Floats = np.ndarray[Any, np.dtype[np.float64]]
 
 _LABELS = 2
-
-
-class UndefinedMetricWarning(UserWarning):
-    """A metric has no value for these numbers; scikit-learn's warning has this name."""
 
 
 def checked_columns(actual: object, predicted: object) -> tuple[Floats, Floats]:
@@ -32,19 +30,19 @@ def checked_columns(actual: object, predicted: object) -> tuple[Floats, Floats]:
     return columns
 
 
-def root_mean_square(actual: object, predicted: object) -> float:
+def rmse(actual: object, predicted: object) -> float:
     """Return the root mean squared error."""
     one, other = checked_columns(actual, predicted)
     return float(np.sqrt(np.mean((one - other) ** 2)))
 
 
-def mean_absolute(actual: object, predicted: object) -> float:
+def mae(actual: object, predicted: object) -> float:
     """Return the mean absolute error."""
     one, other = checked_columns(actual, predicted)
     return float(np.mean(np.abs(one - other)))
 
 
-def coefficient_of_determination(actual: object, predicted: object) -> float:
+def rsquared(actual: object, predicted: object) -> float:
     """Return R squared; NaN, with a warning, of a single value."""
     one, other = checked_columns(actual, predicted)
     if len(one) < _LABELS:
@@ -54,7 +52,7 @@ def coefficient_of_determination(actual: object, predicted: object) -> float:
     return _explained(float(np.sum((one - other) ** 2)), float(np.sum((one - one.mean()) ** 2)))
 
 
-def explained_variance(actual: object, predicted: object) -> float:
+def exp_var(actual: object, predicted: object) -> float:
     """Return the share of the variance that the predictions explain."""
     one, other = checked_columns(actual, predicted)
     return _explained(float(np.var(one - other)), float(np.var(one)))
@@ -66,7 +64,10 @@ def _explained(left: float, total: float) -> float:
     return 1 - left / total
 
 
-def area_under_roc(actual: object, predicted: object) -> float:
+# `auc` of the core is that of each user's list; here all rows are one list, and NumPy sorts only those of the lower label.
+
+
+def auc(actual: object, predicted: object) -> float:
     """Return the area under the ROC curve: the share of pairs of a higher and a lower label in that order of predictions; ties count a half."""
     is_higher, other = _binary_columns(actual, predicted)
     positives, negatives = np.count_nonzero(is_higher), np.count_nonzero(~is_higher)
@@ -80,7 +81,7 @@ def area_under_roc(actual: object, predicted: object) -> float:
     return float((below.sum() + not_above.sum()) / 2 / (float(positives) * float(negatives)))
 
 
-def logarithmic_loss(actual: object, predicted: object) -> float:
+def logloss(actual: object, predicted: object) -> float:
     """Return the mean negative logarithm of the probability of each label."""
     is_higher, other = _binary_columns(actual, predicted)
     if is_higher.all() or not is_higher.any():

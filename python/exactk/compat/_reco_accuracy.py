@@ -9,10 +9,17 @@ import numpy as np
 
 from exactk._runtime.errors import input_error
 from exactk.compat._reco_metrics import CatalogMetric, HitMetric
-from exactk.compat._reco_tables import Integers, MergedRows, Numbers, RecoTables, UserValues
+from exactk.compat._reco_tables import MergedRows, RecoTables, UserValues
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
+    from exactk.compat._key_codes import Floats, Integers
+
+
+# The core has these values by the preset 'rectools', of lists with each item once and of integers as ranks from 1. RecTools
+# also counts each of the rows that a repeated item has beside its interactions, and ranks that are fractions, equal or below 1.
+# So they are computed of the merged rows, which all metrics of a call share.
 
 
 class HitCounts:
@@ -38,7 +45,7 @@ class CountMetric(HitMetric):
         with np.errstate(divide="ignore", invalid="ignore"):
             return _of_interactions(self._values(HitCounts(merged, self.k)), merged)
 
-    def _values(self, counts: HitCounts) -> Numbers:
+    def _values(self, counts: HitCounts) -> Floats:
         raise NotImplementedError
 
 
@@ -54,27 +61,17 @@ class CountMetricOfCatalog(CatalogMetric):
             values = self._values(counts, size - self.k - counts.false_negatives, size)
         return _of_interactions(values, merged)
 
-    def _values(self, counts: HitCounts, true_negatives: Integers, size: int) -> Numbers:
+    def _values(self, counts: HitCounts, true_negatives: Integers, size: int) -> Floats:
         raise NotImplementedError
 
 
 @dataclass
 class Precision(CountMetric):
-    """The share of hits among the first k ranks.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> from exactk.compat.rectools import Precision
-    >>> reco = pd.DataFrame({"user_id": [1, 1, 2], "item_id": [7, 8, 9], "rank": [1, 2, 1]})
-    >>> interactions = pd.DataFrame({"user_id": [1, 2], "item_id": [8, 8]})
-    >>> Precision(k=2).calc_per_user(reco, interactions).tolist()
-    [0.5, 0.0]
-    """
+    """The share of hits among the first k ranks."""
 
     r_precision: bool = False
 
-    def _values(self, counts: HitCounts) -> Numbers:
+    def _values(self, counts: HitCounts) -> Floats:
         return counts.true_positives / (np.minimum(self.k, counts.liked) if self.r_precision else self.k)
 
 
@@ -82,7 +79,7 @@ class Precision(CountMetric):
 class Recall(CountMetric):
     """The share of the interactions that are hits."""
 
-    def _values(self, counts: HitCounts) -> Numbers:
+    def _values(self, counts: HitCounts) -> Floats:
         return counts.true_positives / counts.liked
 
 
@@ -92,10 +89,10 @@ class F1Beta(CountMetric):
 
     beta: float = 1.0
 
-    def _values(self, counts: HitCounts) -> Numbers:
+    def _values(self, counts: HitCounts) -> Floats:
         precision, recall = counts.true_positives / self.k, counts.true_positives / counts.liked
         square = self.beta**2
-        values: Numbers = (1 + square) * precision * recall / (square * precision + recall)
+        values: Floats = (1 + square) * precision * recall / (square * precision + recall)
         return np.where((precision == 0) & (recall == 0), 0.0, values)
 
 
@@ -103,7 +100,7 @@ class F1Beta(CountMetric):
 class HitRate(CountMetric):
     """Whether there is a hit."""
 
-    def _values(self, counts: HitCounts) -> Numbers:
+    def _values(self, counts: HitCounts) -> Floats:
         return (counts.true_positives > 0).astype(np.float64)
 
 
@@ -111,7 +108,7 @@ class HitRate(CountMetric):
 class Accuracy(CountMetricOfCatalog):
     """The share of the catalogue that is either recommended and liked, or neither."""
 
-    def _values(self, counts: HitCounts, true_negatives: Integers, size: int) -> Numbers:
+    def _values(self, counts: HitCounts, true_negatives: Integers, size: int) -> Floats:
         return (counts.true_positives + true_negatives) / np.int64(size)
 
 
@@ -119,12 +116,12 @@ class Accuracy(CountMetricOfCatalog):
 class MCC(CountMetricOfCatalog):
     """Matthews' correlation of what is recommended and what is liked."""
 
-    def _values(self, counts: HitCounts, true_negatives: Integers, size: int) -> Numbers:  # noqa: ARG002 - of accuracy
+    def _values(self, counts: HitCounts, true_negatives: Integers, size: int) -> Floats:  # noqa: ARG002 - of accuracy
         hits, others, missed = counts.true_positives, counts.false_positives, counts.false_negatives
         products = (hits + others) * (hits + missed) * (true_negatives + others) * (true_negatives + missed)
         with np.errstate(invalid="warn"):  # of lists longer than the catalogue
-            divisor: Numbers = np.sqrt(products)
-        values: Numbers = (hits * true_negatives - others * missed) / divisor
+            divisor: Floats = np.sqrt(products)
+        values: Floats = (hits * true_negatives - others * missed) / divisor
         return np.where(divisor == 0, 0.0, values)
 
 

@@ -14,9 +14,10 @@ import numpy as np
 from exactk._inputs.keys.columns import NumberColumn
 from exactk._inputs.keys.vocabulary import Vocabulary
 from exactk._runtime import optional
+from exactk.compat._key_codes import distinct_codes, group_means, pairs_within
 from exactk.compat._reco_accuracy import Recall
 from exactk.compat._reco_metrics import HistoryMetric, InteractionMetric, ListMetric, RecoMetric, check_reco_frames
-from exactk.compat._reco_tables import ITEM, RANK, USER, Integers, Numbers, RecoTables, UserValues, distinct_codes
+from exactk.compat._reco_tables import ITEM, RANK, USER, RecoTables, UserValues
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -24,12 +25,7 @@ if TYPE_CHECKING:
     import pandas as pd  # noqa: TID251 - for the type checker alone
     from numpy.typing import NDArray
 
-
-def _means(values: NDArray[Any], users: Integers, count: int) -> Numbers:
-    """Return the mean of the values of each of `count` users; NaN without any."""
-    with np.errstate(divide="ignore", invalid="ignore"):
-        means: Numbers = np.bincount(users, weights=values, minlength=count) / np.bincount(users, minlength=count)
-    return means
+    from exactk.compat._key_codes import Integers
 
 
 def _distinct_pairs(tables: RecoTables) -> Integers:
@@ -53,7 +49,7 @@ class MeanInvUserFreq(HistoryMetric):
         user_count = len(distinct_codes(tables.prev_interactions.users, tables.user_count))
         with np.errstate(divide="ignore"):
             novelty = -np.log2(np.maximum(users_of_item, 1) / np.int64(user_count))
-        means = _means(novelty[lists.items[is_listed]], lists.users[is_listed], tables.user_count)
+        means = group_means(lists.users[is_listed], novelty[lists.items[is_listed]], tables.user_count)
         users = distinct_codes(lists.users, tables.user_count)
         return UserValues(means[users], users, "reco", is_ordered=False)
 
@@ -75,7 +71,7 @@ class AvgRecPopularity(HistoryMetric):
         if self.normalize:
             popularity = popularity / max(len(previous), 1)
         users = distinct_codes(lists.users[is_listed], tables.user_count)
-        means = _means(popularity[lists.items[is_listed]], lists.users[is_listed], tables.user_count)
+        means = group_means(lists.users[is_listed], popularity[lists.items[is_listed]], tables.user_count)
         return UserValues(means[users], users, "reco", is_ordered=True, name="popularity")
 
 
@@ -138,14 +134,14 @@ class IntraListDiversity(ListMetric):
         lists = tables.reco
         rows = np.flatnonzero(tables.ranks <= k_max)
         users = distinct_codes(lists.users[rows], tables.user_count)
-        first, second = _pairs_of_lists(lists.users, rows, tables.user_count)
+        first, second = (rows[positions] for positions in pairs_within(lists.users[rows]))
         if not len(first):
             return UserValues(np.zeros(len(users), np.int64), users, "reco", is_ordered=False)
         distances = self._distances(tables, first, second)
         is_counted = (tables.ranks[first] <= self.k) & (tables.ranks[second] <= self.k)
         pairs = np.bincount(lists.users[first][is_counted], minlength=tables.user_count)
         is_counted &= ~np.isnan(distances)
-        means = _means(distances[is_counted], lists.users[first][is_counted], tables.user_count)
+        means = group_means(lists.users[first][is_counted], distances[is_counted], tables.user_count)
         values = np.where(pairs == 0, 0.0, means)[users].astype(distances.dtype, copy=False)
         return UserValues(values, users, "reco", is_ordered=False)
 
@@ -158,17 +154,6 @@ class IntraListDiversity(ListMetric):
         items = tables.reco_frame[ITEM].to_numpy()
         distances = self.distance_calculator[items[first[row_of_pair]], items[second[row_of_pair]]]
         return np.asarray(distances)[pairs]
-
-
-def _pairs_of_lists(users: Integers, rows: Integers, count: int) -> tuple[Integers, Integers]:
-    """Return the pairs of rows of the same user, each in the order of the rows."""
-    rows = rows[np.argsort(users[rows], kind="stable")]
-    sizes = np.bincount(users[rows], minlength=count)
-    ends = np.cumsum(sizes)[users[rows]]
-    others = ends - np.arange(len(rows)) - 1  # rows of the user below each
-    first = np.repeat(np.arange(len(rows)), others)
-    below = np.arange(len(first)) - np.repeat(np.cumsum(others) - others, others)
-    return rows[first], rows[first + 1 + below]
 
 
 @dataclass

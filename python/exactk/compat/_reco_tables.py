@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from exactk._inputs.keys.columns import NumberColumn, column_of_series, key_kind
-from exactk._inputs.keys.vocabulary import SharedVocabulary, Vocabulary
+from exactk._inputs.keys.columns import NumberColumn, column_of_series
+from exactk._inputs.keys.vocabulary import Vocabulary
 from exactk._inputs.long_format import rank_array
 from exactk._runtime import optional
 from exactk._runtime.errors import InputTypeError
 from exactk._runtime.threads import resolve_threads
+from exactk.compat._key_codes import KeyCodes, distinct_codes, ranges
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -21,8 +22,7 @@ if TYPE_CHECKING:
     import pandas as pd  # noqa: TID251 - for the type checker alone
     from numpy.typing import NDArray
 
-Integers = np.ndarray[Any, np.dtype[np.int64]]
-Numbers = np.ndarray[Any, np.dtype[np.float64]]
+    from exactk.compat._key_codes import Floats, Integers
 
 USER, ITEM, RANK = "user_id", "item_id", "rank"
 
@@ -44,7 +44,7 @@ class MergedRows:
 
     users: Integers
     items: Integers
-    ranks: Numbers  # NaN if the item is not in the list
+    ranks: Floats  # NaN if the item is not in the list
     user_count: int  # of all codes
 
     def take(self, rows: Integers) -> MergedRows:
@@ -98,7 +98,7 @@ class RecoTables:
         self.prev_interactions_frame: Any = prev_interactions
         self.catalog = catalog
         self.has_several_metrics = has_several_metrics  # whether the call is calc_metrics, which samples merged rows
-        self._users, self._items = SharedVocabulary(), SharedVocabulary()
+        self._users, self._items = KeyCodes(), KeyCodes()
         self._threads = resolve_threads(None)
         self._merged: dict[Any, MergedRows] = {}
 
@@ -109,13 +109,11 @@ class RecoTables:
         return self._codes(self.reco_frame, "reco")
 
     @cached_property
-    def ranks(self) -> Numbers:
+    def ranks(self) -> Floats:
         """The ranks of the recommendations."""
         if self.reco_frame.empty:
             return np.zeros(0)
-        ranks: Numbers = rank_array(column_of_series(self.reco_frame[RANK], "reco.rank"), "reco.rank").astype(
-            np.float64
-        )
+        ranks: Floats = rank_array(column_of_series(self.reco_frame[RANK], "reco.rank"), "reco.rank").astype(np.float64)
         return ranks
 
     @cached_property
@@ -131,30 +129,19 @@ class RecoTables:
     @property
     def user_count(self) -> int:
         """The number of users so far: of the codes in use."""
-        keys = self._users.snapshot()
-        return 0 if keys is None else len(keys)
+        return len(self._users)
 
     @property
     def item_count(self) -> int:
         """The number of items so far."""
-        keys = self._items.snapshot()
-        return 0 if keys is None else len(keys)
+        return len(self._items)
 
     def _codes(self, frame: Any, argument: str) -> UserItems:  # noqa: ANN401 - a frame
         users, items = (
-            self._encode(frame[name], vocabulary, f"{argument}.{name}")
-            for name, vocabulary in ((USER, self._users), (ITEM, self._items))
+            _codes_of_series(frame[name], codes, f"{argument}.{name}")
+            for name, codes in ((USER, self._users), (ITEM, self._items))
         )
         return UserItems(users, items)
-
-    def _encode(self, series: pd.Series, vocabulary: SharedVocabulary, argument: str) -> Integers:
-        _check_categories(series, argument)
-        if not len(series):
-            return np.zeros(0, np.int64)
-        column = column_of_series(series, argument)
-        kind = key_kind(column, argument)
-        vocabulary.check_kinds([kind], argument, "ids")
-        return vocabulary.of_kinds([kind]).encode([column], argument, self._threads).astype(np.int64)
 
     def pairs(self, rows: UserItems, vocabulary: Vocabulary) -> Integers:
         """Return the code of each pair of a user and an item; new pairs are added to the vocabulary.
@@ -207,8 +194,7 @@ class RecoTables:
         lengths = np.maximum(counts, 1)
         starts = np.cumsum(lengths) - lengths
         rows = np.repeat(np.arange(len(pairs)), lengths[pairs])
-        offsets = np.arange(len(rows)) - np.repeat(np.cumsum(lengths[pairs]) - lengths[pairs], lengths[pairs])
-        return MergedRows(*interactions.take(rows), ranks[starts[pairs[rows]] + offsets], self.user_count)
+        return MergedRows(*interactions.take(rows), ranks[ranges(starts[pairs], lengths[pairs])], self.user_count)
 
     def mean(self, result: UserValues) -> Any:  # noqa: ANN401 - a number of NumPy
         """Return the mean of the users; of those without NaN."""
@@ -229,20 +215,13 @@ class RecoTables:
         return ordered
 
 
-def _check_categories(series: Any, argument: str) -> None:  # noqa: ANN401 - a pandas Series
-    """Raise if there are categories without rows: pandas groups by them, so that RecTools takes them for users or items."""
+def _codes_of_series(series: Any, codes: KeyCodes, argument: str) -> Integers:  # noqa: ANN401 - a pandas Series
+    """Return codes; raise if there are categories without rows: pandas groups by them, so that RecTools counts them."""
     unused = len(series.dtype.categories) - series.nunique() if hasattr(series.dtype, "categories") else 0
     if unused:
         message = f"{argument}: expected categories that rows have, found {unused} of no row; .cat.remove_unused_categories() drops them"
         raise InputTypeError(message)
-
-
-def distinct_codes(codes: Integers, count: int) -> Integers:
-    """Return each code once, in order of first appearance; `count` codes are possible."""
-    first = np.full(count, len(codes), np.int64)
-    first[codes[::-1]] = np.arange(len(codes))[::-1]
-    distinct: Integers = codes[np.sort(first[first < len(codes)])]
-    return distinct
+    return codes.of_column(column_of_series(series, argument), argument) if len(series) else np.zeros(0, np.int64)
 
 
 def debiased_rows(rows: UserItems, config: Any) -> Integers:  # noqa: ANN401 - of the public module

@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 import warnings
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from exactk._runtime import optional
 from exactk.compat._replay_tables import ColumnNames, tables_of
+from exactk.compat._user_values import ndcg_of_hits
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from numpy.typing import NDArray
 
-    from exactk.compat._reco_tables import Integers
-    from exactk.compat._replay_tables import Container, ListHits, ReplayTables, UserRows
+    from exactk._engine.problem import JudgedCells
+    from exactk.compat._key_codes import Floats, Integers
+    from exactk.compat._replay_tables import Container, ReplayTables, UserRows
 
 
 Distribution = Any
@@ -83,8 +85,6 @@ def _values(distribution: Distribution) -> Any:  # noqa: ANN401 - an array or a 
 
 _UNEQUAL_TYPES = "All given data frames must have the same type"
 _MEAN = Mean()
-
-Floats = np.ndarray[Any, np.dtype[np.float64]]
 
 
 class MetricDuplicatesWarning(Warning):
@@ -181,86 +181,85 @@ class Metric:
 
 
 class TruthMetric(Metric):
-    """A metric of hits: its users are those of the truth."""
+    """A metric of hits, by the preset of RePlay: its users are those of the truth."""
+
+    _name: ClassVar[str]
+    """The metric of exactk."""
 
     def __call__(self, recommendations: Container, ground_truth: Container) -> dict[str, Any]:
         """Return the metric by name and k."""
         return self._call(recommendations, ground_truth)
 
-    def values(self, hits: ListHits, k: int) -> Floats:
-        """Return the values of all codes of users; 0 for those without a list or without truth."""
-        raise NotImplementedError
-
     def _values_of_users(
         self, tables: ReplayTables, recommendations: Container, other: Container
     ) -> tuple[Integers, Callable[[int], Floats]]:
-        hits = tables.hits(recommendations, other)
-        return tables.interactions(other).listed, lambda k: self.values(hits, k)
+        truth = tables.interactions(other)
+        columns = tables.values([f"{self._name}@{k}" for k in self.topk], recommendations, truth)
+        return truth.listed, dict(zip(self.topk, columns, strict=True)).__getitem__
 
 
 class Precision(TruthMetric):
     """The items of the truth among the first k recommendations, divided by k."""
 
-    def values(self, hits: ListHits, k: int) -> Floats:
-        """Return the values of all codes."""
-        return hits.distinct_counts(k) / k
+    _name = "precision"
 
 
 class Recall(TruthMetric):
     """The items of the truth among the first k recommendations, as a share of the truth."""
 
-    def values(self, hits: ListHits, k: int) -> Floats:
-        """Return the values of all codes."""
-        shares: Floats = hits.distinct_counts(k) / np.maximum(hits.distinct_sizes, 1)
-        return shares
+    _name = "recall"
 
 
 class HitRate(TruthMetric):
     """1 if an item of the truth is among the first k recommendations, otherwise 0."""
 
-    def values(self, hits: ListHits, k: int) -> Floats:
-        """Return the values of all codes."""
-        return (hits.counts(k) > 0).astype(np.float64)
+    _name = "hit_rate"
 
 
 class MRR(TruthMetric):
     """The reciprocal of the rank of the first item of the truth."""
 
-    def values(self, hits: ListHits, k: int) -> Floats:
-        """Return the values of all codes."""
-        return hits.sums(k, (hits.numbers == 1) / hits.ranks)
+    _name = "reciprocal_rank"
 
 
 class MAP(TruthMetric):
     """The average precision; repeated rows of lists and of the truth count as often as they are there."""
 
-    def values(self, hits: ListHits, k: int) -> Floats:
-        """Return the values of all codes."""
-        averages: Floats = hits.sums(k, hits.numbers / hits.ranks) / np.clip(hits.sizes, 1, k)
-        return averages
+    _name = "average_precision"
 
 
-class NDCG(TruthMetric):
+class JudgedMetric(TruthMetric):
+    """A metric of the hits of lists, where the core has another definition, or other last digits."""
+
+    def _values_of_users(
+        self, tables: ReplayTables, recommendations: Container, other: Container
+    ) -> tuple[Integers, Callable[[int], Floats]]:
+        truth = tables.interactions(other)
+        blocks = list(tables.judged(recommendations, truth))
+        return truth.listed, lambda k: np.concatenate([self._values_of_lists(block, k) for block in blocks])
+
+    def _values_of_lists(self, lists: JudgedCells, k: int) -> Floats:
+        """Return the values of some codes; 0 for those without a list or without truth."""
+        raise NotImplementedError
+
+
+class NDCG(JudgedMetric):
     """The normalized discounted gain; repeated rows of lists and of the truth count as often as they are there."""
 
-    def values(self, hits: ListHits, k: int) -> Floats:
-        """Return the values of all codes."""
-        depths = np.clip(hits.sizes, 1, k)
-        ideal: Floats = np.cumsum(1 / np.log2(np.arange(2, depths.max(initial=1) + 2)))
-        shares: Floats = hits.sums(k, 1 / np.log2(hits.ranks + 1)) / ideal[depths - 1]
-        return shares
+    def _values_of_lists(self, lists: JudgedCells, k: int) -> Floats:
+        return ndcg_of_hits(lists, k)
 
 
-class RocAuc(TruthMetric):
+class RocAuc(JudgedMetric):
     """The share of pairs of a hit and another recommendation in which the hit is first; 1 if all are hits."""
 
-    def values(self, hits: ListHits, k: int) -> Floats:
-        """Return the values of all codes."""
-        count = hits.counts(k)
-        inversions = hits.sums(k, hits.ranks - hits.numbers)
-        others = np.minimum(hits.lengths, k) - count
-        share: Floats = 1 - inversions / np.maximum(others * count, 1)
-        return np.where(count == 0, 0.0, share)
+    def _values_of_lists(self, lists: JudgedCells, k: int) -> Floats:
+        # `auc` counts relevant items that are not in the list too, and `list_auc` all items.
+        hits = lists.hits[:, :k]
+        count = np.count_nonzero(hits, axis=1)
+        inversions = np.where(hits, np.cumsum(~hits, axis=1), 0).sum(axis=1)
+        others = np.minimum(lists.lengths, k) - count
+        return np.where(count == 0, 0.0, 1 - inversions / np.maximum(others * count, 1))
 
 
 class TrainMetric(Metric):
@@ -277,12 +276,10 @@ class Novelty(TrainMetric):
     def _values_of_users(
         self, tables: ReplayTables, recommendations: Container, other: Container
     ) -> tuple[Integers, Callable[[int], Floats]]:
-        hits = tables.hits(recommendations, other)
-
-        def values(k: int) -> Floats:
-            return 1 - hits.distinct_counts(k) / np.clip(hits.lengths, 1, k)
-
-        return tables.interactions(other).listed, values
+        train = tables.interactions(other)
+        shares = tables.values([f"precision@{k}(precision_over=list)" for k in self.topk], recommendations, train)
+        values = {k: 1 - share for k, share in zip(self.topk, shares, strict=True)}
+        return train.listed, values.__getitem__
 
 
 class Surprisal(TrainMetric):
@@ -360,13 +357,14 @@ class Unexpectedness(Metric):
     def _values_of_users(
         self, tables: ReplayTables, recommendations: Container, other: Container
     ) -> tuple[Integers, Callable[[int], Floats]]:
-        hits = tables.hits_of_lists(recommendations, other)
-        has_both = (hits.lengths > 0) & (hits.sizes > 0)
+        lists, base = tables.lists(recommendations), tables.lists(other)
+        has_list, has_base = (np.bincount(rows.users, minlength=tables.user_count) > 0 for rows in (lists, base))
 
         def values(k: int) -> Floats:
-            return np.where(has_both, 1 - hits.distinct_counts(k) / k, 0.0)
+            (share,) = tables.values([f"precision@{k}"], recommendations, base.down_to(k))
+            return np.where(has_list & has_base, 1 - share, 0.0)
 
-        return tables.lists(recommendations).listed, values
+        return lists.listed, values
 
 
 class CategoricalDiversity(Metric):

@@ -12,16 +12,24 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 import numpy as np
 
 from exactk._inputs.containers.tables import open_table
-from exactk._inputs.keys.columns import NumberColumn, key_kind
-from exactk._inputs.keys.vocabulary import SharedVocabulary, Vocabulary
+from exactk._inputs.keys.columns import NumberColumn
+from exactk._inputs.keys.vocabulary import Vocabulary
+from exactk._inputs.model.lists import Rankings
+from exactk._inputs.model.rows import Rows
+from exactk._inputs.truth import Truth
+from exactk._plan.conventions import as_convention
 from exactk._runtime import optional
 from exactk._runtime.threads import resolve_threads
-from exactk.compat._reco_tables import Integers, distinct_codes
+from exactk.compat._key_codes import KeyCodes, distinct_codes, positions_within
+from exactk.compat._user_values import judged_blocks, user_values
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 
     from numpy.typing import NDArray
+
+    from exactk._engine.problem import JudgedCells
+    from exactk.compat._key_codes import Floats, Integers
 
 Container = Any
 """A data frame of pandas or of Polars, or a dict of lists."""
@@ -29,7 +37,6 @@ Container = Any
 Result = TypeVar("Result")
 
 _PURPOSE = "exactk.compat.replay"
-_ABSENT = np.iinfo(np.int64).max  # the rank of what is in no list
 
 
 class ColumnNames(NamedTuple):
@@ -47,48 +54,30 @@ class UserRows(NamedTuple):
     users: Integers
     items: Integers
     listed: Integers  # the users that are there, even those whose list is empty
-    is_ranked: bool = False
 
     @property
     def ranks(self) -> Integers:
         """The ranks of rows of lists."""
-        return _numbers_within(self.users)
+        return positions_within(self.users) + 1
+
+    def down_to(self, rank: int) -> UserRows:
+        """Return the rows of lists down to a rank."""
+        is_above = self.ranks <= rank
+        return self._replace(users=self.users[is_above], items=self.items[is_above])
+
+    def grouped(self, user_count: int) -> Rows:
+        """Return the rows by code of user."""
+        indptr = np.concatenate([[0], np.cumsum(np.bincount(self.users, minlength=user_count))])
+        items = self.items[np.argsort(self.users, kind="stable")] if (np.diff(self.users) < 0).any() else self.items
+        return Rows(indptr, items, is_owned=True)
 
     @property
     def is_first(self) -> NDArray[np.bool_]:
         """Which rows do not repeat an earlier one."""
-        item_count = int(self.items.max(initial=0)) + 1
-        return _are_new(_encode_pairs(self, item_count, Vocabulary.of_kinds(["int"])))
-
-
-class ListHits(NamedTuple):
-    """Rows of lists whose user and item are also in another table, user by user and rank by rank."""
-
-    users: Integers
-    ranks: Integers  # if the other table has ranks, the larger one
-    is_first: NDArray[np.bool_]  # rows that do not repeat an item of their list
-    lengths: Integers  # by user: the rows of the list
-    sizes: Integers  # by user: the rows of the other table
-    distinct_sizes: Integers  # by user: the items of the other table
-
-    @property
-    def numbers(self) -> Integers:
-        """How many hits each list has down to each hit."""
-        return _numbers_within(self.users)
-
-    def sums(self, k: int, values: NDArray[Any]) -> NDArray[np.float64]:
-        """Return the sums of a value of each hit down to rank k, by user."""
-        within = self.ranks <= k
-        sums: NDArray[Any] = np.bincount(self.users[within], values[within], len(self.lengths))
-        return sums.astype(np.float64, copy=False)
-
-    def counts(self, k: int) -> Integers:
-        """Return the number of hits down to rank k, by user."""
-        return np.bincount(self.users[self.ranks <= k], minlength=len(self.lengths))
-
-    def distinct_counts(self, k: int) -> Integers:
-        """Return the number of different items among them."""
-        return np.bincount(self.users[(self.ranks <= k) & self.is_first], minlength=len(self.lengths))
+        pairs = NumberColumn(self.users * (int(self.items.max(initial=0)) + 1) + self.items)
+        codes = Vocabulary.of_kinds(["int"]).encode([pairs], "pairs", resolve_threads(None)).astype(np.int64)
+        is_new: NDArray[np.bool_] = np.diff(np.maximum.accumulate(codes), prepend=-1) > 0
+        return is_new
 
 
 class ReplayTables:
@@ -96,7 +85,7 @@ class ReplayTables:
 
     def __init__(self, names: ColumnNames) -> None:
         self.names = names
-        self._read: dict[tuple[str, int, int], Any] = {}
+        self._read: dict[tuple[str, int], tuple[Any, Any]] = {}
 
     def lists(self, data: Container) -> UserRows:
         """Return recommendations."""
@@ -153,67 +142,37 @@ class ReplayTables:
     def _interactions(self, data: Container) -> UserRows:
         raise NotImplementedError
 
-    def _once(self, what: str, read: Callable[..., Result], *data: Container) -> Result:
-        key = (what, id(data[0]), id(data[-1]))
+    def _once(self, what: str, read: Callable[[Container], Result], data: Container) -> Result:
+        key = (what, id(data))
         if key not in self._read:
-            self._read[key] = read(*data)
-        result: Result = self._read[key]
+            self._read[key] = data, read(data)  # the data too, so that no other object gets its id
+        result: Result = self._read[key][1]
         return result
 
     def has_duplicates(self, data: Container) -> bool:
         """Return whether a list has an item twice."""
         return self._once("duplicates", lambda one: not self.lists(one).is_first.all(), data)
 
-    def hits(self, recommendations: Container, other: Container) -> ListHits:
-        """Return the recommendations that are in the truth or in the train."""
-        return self._once("hits", self._hits_of_interactions, recommendations, other)
+    def values(self, metrics: Sequence[str], recommendations: Container, relevant: UserRows) -> list[Floats]:
+        """Return the values of all codes of users by each metric; 0 for those without relevant rows."""
+        values = user_values(*self._canonical(recommendations, relevant), metrics, _CONVENTION) if metrics else {}
+        return [np.nan_to_num(values[metric]) for metric in metrics]
 
-    def hits_of_lists(self, recommendations: Container, other: Container) -> ListHits:
-        """Return the recommendations that are in the lists of another model."""
-        return self._once("hits of lists", self._hits_of_lists, recommendations, other)
-
-    def _hits_of_interactions(self, recommendations: Container, other: Container) -> ListHits:
-        return self._hits(self.lists(recommendations), self.interactions(other))
-
-    def _hits_of_lists(self, recommendations: Container, other: Container) -> ListHits:
-        return self._hits(self.lists(recommendations), self.lists(other))
-
-    def _hits(self, lists: UserRows, other: UserRows) -> ListHits:
-        vocabulary, item_count = Vocabulary.of_kinds(["int"]), self.item_count
-        listed = _encode_pairs(lists, item_count, vocabulary)
-        pair_count = len(vocabulary)
-        codes = _encode_pairs(other, item_count, vocabulary)
-        rank_of_pair = np.full(max(pair_count, len(vocabulary)), _ABSENT)
-        rank_of_pair[codes[::-1]] = other.ranks[::-1] if other.is_ranked else 0  # the first of those repeated
-        ranks = np.maximum(lists.ranks, rank_of_pair[listed])
-        rows = np.flatnonzero(ranks < _ABSENT)
-        count = self.user_count
-        return ListHits(
-            lists.users[rows],
-            ranks[rows],
-            _are_new(listed)[rows],
-            np.bincount(lists.users, minlength=count),
-            np.bincount(other.users, minlength=count),
-            np.bincount(other.users[other.is_first], minlength=count),
+    def judged(self, recommendations: Container, relevant: UserRows) -> Iterator[JudgedCells]:
+        """Yield which recommendations are relevant, repeated ones each time, some codes of users at a time."""
+        return judged_blocks(
+            *self._canonical(recommendations, relevant),
+            "num_hits(duplicate_items=count,duplicate_truth=count)",
+            _CONVENTION,
         )
 
-
-def _encode_pairs(rows: UserRows, item_count: int, vocabulary: Vocabulary) -> Integers:
-    """Return the code of each row's pair of a user and an item."""
-    keys = rows.users * item_count + rows.items
-    return vocabulary.encode([NumberColumn(keys)], "pairs", resolve_threads(None)).astype(np.int64)
-
-
-def _numbers_within(groups: Integers) -> Integers:
-    """Return 1, 2, 3, ... for each run of equal groups."""
-    starts = np.flatnonzero(np.diff(groups, prepend=-1))
-    return np.arange(1, len(groups) + 1) - np.repeat(starts, np.diff(np.append(starts, len(groups))))
+    def _canonical(self, recommendations: Container, relevant: UserRows) -> tuple[Truth, Rankings]:
+        rows, user_count = self.lists(recommendations), self.user_count  # once both are read
+        rankings = self._once("rankings", lambda _: Rankings.from_rows(rows.grouped(user_count)), recommendations)
+        return self._once("truth", lambda one: Truth.from_valid_rows(one.grouped(user_count)), relevant), rankings
 
 
-def _are_new(codes: Integers) -> NDArray[np.bool_]:
-    """Return which codes, numbered in order of first appearance, are there for the first time."""
-    is_new: NDArray[np.bool_] = np.diff(np.maximum.accumulate(codes), prepend=-1) > 0
-    return is_new
+_CONVENTION = as_convention("replay")
 
 
 def _encode_objects(values: Iterable[Hashable], codes: dict[Any, int]) -> Integers:
@@ -225,21 +184,21 @@ class _FrameTables(ReplayTables):
 
     def __init__(self, names: ColumnNames) -> None:
         super().__init__(names)
-        self._users, self._items = SharedVocabulary(), SharedVocabulary()
+        self._users, self._items = KeyCodes(), KeyCodes()
 
     @property
     def user_count(self) -> int:
-        return _size(self._users)
+        return len(self._users)
 
     @property
     def item_count(self) -> int:
-        return _size(self._items)
+        return len(self._items)
 
     def users(self, data: Container) -> Integers:
         return distinct_codes(self._user_codes(data), self.user_count)
 
     def keys(self, users: Integers) -> list[Any]:
-        keys = self._users.snapshot()
+        keys = self._users.keys
         return [] if keys is None else keys.array[users].tolist()
 
     def categories(self, data: Container) -> UserRows:
@@ -270,26 +229,18 @@ class _FrameTables(ReplayTables):
 
     def _grouped(self, frame: Container, users: Integers, items: Integers) -> UserRows:
         order = np.argsort(users, kind="stable")
-        return UserRows(users[order], items[order], self._listed(frame, users), is_ranked=True)
+        return UserRows(users[order], items[order], self._listed(frame, users))
 
     def _listed(self, frame: Container, users: Integers) -> Integers:
         """Return the users of the frame's groups, in the order of results."""
         del frame
         return distinct_codes(users, self.user_count)
 
-    def _codes(self, frame: Container, name: str, vocabulary: SharedVocabulary) -> Integers:
+    def _codes(self, frame: Container, name: str, codes: KeyCodes) -> Integers:
         selected = frame[[name]]
         if not len(selected):
             return np.zeros(0, np.int64)
-        column = open_table(selected, "frame").select([name], "frame").columns[name]
-        kind = key_kind(column, name)
-        vocabulary.check_kinds([kind], name, "ids")
-        return vocabulary.of_kinds([kind]).encode([column], name, resolve_threads(None)).astype(np.int64)
-
-
-def _size(vocabulary: SharedVocabulary) -> int:
-    keys = vocabulary.snapshot()
-    return 0 if keys is None else len(keys)
+        return codes.of_column(open_table(selected, "frame").select([name], "frame").columns[name], name)
 
 
 class _PandasTables(_FrameTables):
@@ -310,7 +261,7 @@ class _PandasTables(_FrameTables):
         if hasattr(frame[query].dtype, "categories"):
             return self._codes(frame[query].dtype.categories.to_frame(name=query), query, self._users)
         listed = super()._listed(frame, users)
-        keys = self._users.snapshot()
+        keys = self._users.keys
         return listed if keys is None else listed[np.argsort(keys.positions_in_key_order()[listed])]
 
 
@@ -334,7 +285,7 @@ class _PolarsTables(_FrameTables):
         ranks = data.select(rank).to_series().to_numpy()
         order = np.lexsort((ranks, users))
         order = order[~np.isnan(ranks[order])]  # a missing rating has no rank
-        return UserRows(users[order], items[order], self.users(data), is_ranked=True)
+        return UserRows(users[order], items[order], self.users(data))
 
     def check_joinable(self, recommendations: Container, other: Container, column: str) -> None:
         empty = [one[[self.names.query, self.names.item]].head(0) for one in (other, recommendations)]
@@ -382,7 +333,7 @@ class _DictTables(ReplayTables):
 
     def _lists(self, data: Container) -> UserRows:
         lists = {user: _items_in_order(pairs) for user, pairs in data.items()}
-        return self._rows(lists)._replace(is_ranked=True)
+        return self._rows(lists)
 
     def _interactions(self, data: Container) -> UserRows:
         return self._rows({user: items or () for user, items in data.items()})

@@ -25,15 +25,20 @@ from typing import TYPE_CHECKING, Any, ParamSpec
 import numpy as np
 
 from exactk._inputs.embeddings import Embeddings
-from exactk._inputs.model.lists import Exclusions
+from exactk._inputs.model.lists import Exclusions, Rankings
 from exactk._inputs.model.rows import Rows
+from exactk._inputs.truth import Truth
+from exactk._plan.conventions import as_convention
 from exactk._runtime.errors import without_warnings
 from exactk._topk import topk
+from exactk.compat._user_values import judged_blocks, ndcg_of_hits, user_values
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from numpy.typing import NDArray
+
+    from exactk._engine.problem import JudgedCells
 
 __all__ = [
     "AUC_at_k",
@@ -81,17 +86,40 @@ def ranking_metrics_at_k(
     k = _checked_count(K)
     train, test = (one if _is_csr(one) else one.tocsr() for one in (train_user_items, test_user_items))
     users = np.flatnonzero(np.diff(test.indptr) > 0).astype(np.int32)
-    items = int(test.shape[1])
-    entries = _distinct_entries(test)
-    relevant = np.bincount(entries // max(items, 1), minlength=int(test.shape[0]))
     sums = np.zeros(5)  # hits, their divisor, and the sums of map, ndcg and auc
     for batch, ids in _recommended(model, train, users, k, num_threads):
-        is_item = (ids >= 0) & (ids < items)
-        hits = is_item & _is_in(entries, np.where(is_item, ids, 0) + items * batch[:, np.newaxis].astype(np.int64))
-        sums += _sums_of_users(hits, relevant[batch], items, k)
+        sums += _sums_of_users(test[batch], ids, k)
     hit_count, divisor, *means = sums.tolist()
     average_precision, ndcg, auc = (one / len(users) for one in means)
     return {"precision": hit_count / divisor, "map": average_precision, "ndcg": ndcg, "auc": auc}
+
+
+def _sums_of_users(test: Any, ids: NDArray[np.int64], k: int) -> NDArray[np.float64]:  # noqa: ANN401 - in CSR format
+    """Return the sums over users: hits, their divisors, average precision, nDCG and AUC."""
+    users, items = test.shape
+    no_items = items + np.arange(ids.size).reshape(ids.shape)  # which count as recommended items
+    rankings = Rankings(np.arange(users + 1) * k, np.where((ids >= 0) & (ids < items), ids, no_items).ravel())
+    truth = Truth(test.indptr, test.indices)
+    average_precision = user_values(truth, rankings, [f"average_precision@{k}"], _CONVENTION)[f"average_precision@{k}"]
+    judged = [_sums_of_lists(lists, items, k) for lists in judged_blocks(truth, rankings, "num_hits", _CONVENTION)]
+    hits, divisors, ndcg, auc = np.sum(judged, axis=0)
+    return np.array([hits, divisors, average_precision.sum(), ndcg, auc])
+
+
+def _sums_of_lists(lists: JudgedCells, items: int, k: int) -> tuple[float, ...]:
+    """Return the sums of hits, their divisors, nDCG and AUC."""
+    hits, others = np.count_nonzero(lists.hits, axis=1), items - lists.relevant
+    if (others == 0).any():
+        message = "float division"
+        raise ZeroDivisionError(message)
+    # Unlike those of `list_auc`, lists may be longer than the catalogue: positions without an item are misses too.
+    above = np.where(lists.hits, 0, np.cumsum(lists.hits, axis=1)).sum(axis=1)  # pairs of a hit and a miss in the list
+    pairs = above + (hits + lists.relevant) / 2 * (others - (k - hits))
+    of_users = (hits, np.minimum(k, lists.relevant), ndcg_of_hits(lists, k), pairs / (lists.relevant * others))
+    return tuple(float(one.sum()) for one in of_users)
+
+
+_CONVENTION = as_convention({"base": "implicit", "duplicate_truth": "first"})
 
 
 def _one_of(ranking_metrics: Callable[Arguments, dict[str, float]], key: str, name: str) -> Callable[Arguments, float]:
@@ -124,20 +152,6 @@ def _checked_count(count: object) -> int:
 
 def _is_csr(matrix: Any) -> bool:  # noqa: ANN401 - anything
     return getattr(matrix, "format", "") == "csr"
-
-
-def _distinct_entries(matrix: Any) -> NDArray[np.int64]:  # noqa: ANN401 - in CSR format
-    """Return the numbers of the stored entries, row after row, each once and in order."""
-    rows = np.repeat(np.arange(matrix.shape[0], dtype=np.int64), np.diff(matrix.indptr))
-    entries: NDArray[np.int64] = np.unique(rows * matrix.shape[1] + matrix.indices)
-    return entries
-
-
-def _is_in(entries: NDArray[np.int64], numbers: NDArray[np.int64]) -> NDArray[np.bool_]:
-    """Return which numbers are among the entries, which are in order and not none."""
-    found = np.minimum(np.searchsorted(entries, numbers), len(entries) - 1)
-    is_found: NDArray[np.bool_] = entries[found] == numbers
-    return is_found
 
 
 def _recommended(
@@ -193,21 +207,3 @@ def _best_products(
     ids = np.full((len(users), k), -1, np.int64)
     ids[:, : best.items.shape[1]] = best.items
     return ids
-
-
-def _sums_of_users(hits: NDArray[np.bool_], relevant: NDArray[np.int64], items: int, k: int) -> NDArray[np.float64]:
-    """Return the sums over users: hits, their divisors, average precision, nDCG and AUC."""
-    discounts = 1 / np.log2(np.arange(2, k + 2))
-    most = np.minimum(k, relevant)
-    hits_so_far = np.cumsum(hits, axis=1)
-    precisions = np.where(hits, hits_so_far / np.arange(1, k + 1), 0).sum(axis=1)
-    gains = (hits * discounts).sum(axis=1) / np.cumsum(discounts)[most - 1]
-    count = hits_so_far[:, -1]
-    above = np.where(hits, 0, hits_so_far).sum(axis=1)  # pairs of a hit and a miss in the list
-    others = items - relevant
-    pairs = above + (count + relevant) / 2 * (others - (k - count))
-    if (others == 0).any():
-        message = "float division"
-        raise ZeroDivisionError(message)
-    auc = pairs / (relevant * others)
-    return np.array([count.sum(), most.sum(), (precisions / most).sum(), gains.sum(), auc.sum()])

@@ -68,12 +68,6 @@ def parse_run(f_run: Iterable[str]) -> dict[str, dict[str, float]]:
     """Parse the lines of a run in TREC format: ``query Q0 document rank score tag``.
 
     `exactk.read` reads a file at once, and much faster.
-
-    Examples
-    --------
-    >>> from exactk.compat import pytrec_eval
-    >>> dict(pytrec_eval.parse_run(["q1 Q0 d1 1 2.5 mine"]))
-    {'q1': {'d1': 2.5}}
     """
     run: dict[str, dict[str, float]] = defaultdict(dict)
     for line in f_run:
@@ -83,14 +77,7 @@ def parse_run(f_run: Iterable[str]) -> dict[str, dict[str, float]]:
 
 
 def parse_qrel(f_qrel: Iterable[str]) -> dict[str, dict[str, int]]:
-    """Parse the lines of relevance judgements in TREC format: ``query 0 document grade``.
-
-    Examples
-    --------
-    >>> from exactk.compat import pytrec_eval
-    >>> dict(pytrec_eval.parse_qrel(["q1 0 d1 2"]))
-    {'q1': {'d1': 2}}
-    """
+    """Parse the lines of relevance judgements in TREC format: ``query 0 document grade``."""
     qrel: dict[str, dict[str, int]] = defaultdict(dict)
     for line in f_qrel:
         query, _, document, grade = line.strip().split()
@@ -106,14 +93,7 @@ def _add_once(documents: dict[str, Any], document: str, number: float, query: st
 
 
 def compute_aggregated_measure(measure: str, values: Sequence[float]) -> float:
-    """Return a measure of all queries: the sum of a ``num_`` measure, e to the mean of a ``gm_`` one, else the mean.
-
-    Examples
-    --------
-    >>> from exactk.compat import pytrec_eval
-    >>> pytrec_eval.compute_aggregated_measure("num_ret", [10, 5])
-    15.0
-    """
+    """Return a measure of all queries: the sum of a ``num_`` measure, e to the mean of a ``gm_`` one, else the mean."""
     kind, line, _ = measure.partition("_")
     if line and kind == "num":
         return float(np.sum(values))
@@ -128,13 +108,6 @@ class RelevanceEvaluator:
     See Also
     --------
     exactk.evaluate : The means and all else about them, in one call: ``exactk.evaluate(qrel, run, ["ndcg@10"], convention="pytrec_eval")``.
-
-    Examples
-    --------
-    >>> from exactk.compat import pytrec_eval
-    >>> evaluator = pytrec_eval.RelevanceEvaluator({"q1": {"d1": 1, "d2": 2}}, {"recall.1,2", "recip_rank"})
-    >>> evaluator.evaluate({"q1": {"d9": 3.0, "d2": 2.0}})
-    {'q1': {'recip_rank': 0.5, 'recall_1': 0.0, 'recall_2': 0.5}}
     """
 
     def __init__(

@@ -99,12 +99,6 @@ def evaluate(
     See Also
     --------
     exactk.evaluate : The means and all else about them: ``exactk.evaluate(qrels, run, ["ndcg@10"], convention="ranx")``.
-
-    Examples
-    --------
-    >>> from exactk.compat.ranx import evaluate
-    >>> evaluate({"q1": {"d1": 1}, "q2": {"d1": 1}}, {"q1": {"d1": 2}, "q2": {"d2": 2}}, "mrr", return_mean=False)
-    array([1., 0.])
     """
     num_threads = _num_threads(threads, len(qrels))
     if make_comparable and isinstance(qrels, Qrels) and isinstance(run, Run):
@@ -204,18 +198,6 @@ def compare(
     See Also
     --------
     exactk.compare : With intervals, adjusted p-values, margins and groups of users.
-
-    Examples
-    --------
-    >>> from exactk.compat.ranx import Qrels, Run, compare
-    >>> qrels = Qrels({f"q{number}": {"d": 1} for number in range(20)})
-    >>> one = Run({f"q{number}": {"d": 2.0, "e": 1.0} for number in range(20)}, "one")
-    >>> other = Run({f"q{number}": {"d": 0.5 * (number % 3), "e": 0.6} for number in range(20)}, "other")
-    >>> compare(qrels, [one, other], "mrr", stat_test="fisher")
-    #    Model    MRR
-    ---  -------  ------
-    a    one      1.000ᵇ
-    b    other    0.650
     """
     names = _metric_names(metrics)
     values: dict[str, ValuesByMetric] = {}

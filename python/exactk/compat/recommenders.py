@@ -20,13 +20,15 @@ The functions read pandas frames, as the library's do. Names of columns are argu
 
 from __future__ import annotations
 
-from inspect import getdoc
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from functools import wraps
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from exactk._runtime import optional
 from exactk.compat import _rating_errors
+from exactk.compat._computed_functions import computed_from
+from exactk.compat._key_codes import positions_within
 from exactk.compat._list_similarity import RecommendedLists, are_alike, check_lists, check_unseen
 from exactk.compat._pairs import (
     codes_of_both,
@@ -35,7 +37,6 @@ from exactk.compat._pairs import (
     match_pairs,
     numbers_of,
     pairs_of_both,
-    positions_within,
     ranked_hits,
     repeats_of_hits,
     shared_categories,
@@ -47,8 +48,8 @@ from exactk.compat._pairs import (
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from exactk.compat._list_similarity import Floats
-    from exactk.compat._pairs import Frame, Integers, RankedHits
+    from exactk.compat._key_codes import Floats, Frame, Integers
+    from exactk.compat._pairs import RankedHits
 
 __all__ = [
     "ColumnMismatchError",
@@ -80,9 +81,6 @@ __all__ = [
     "user_item_serendipity",
     "user_serendipity",
 ]
-
-Function = TypeVar("Function", bound="Callable[..., Any]")
-Value_co = TypeVar("Value_co", covariant=True)
 
 _PURPOSE = "exactk.compat.recommenders"
 
@@ -148,53 +146,25 @@ def merge_rating_true_pred(
     return actual, predicted
 
 
-class _RatingMetric(Protocol):
-    """A number of the actual and the predicted ratings of two frames."""
-
-    __name__: str
-
-    def __call__(
-        self,
-        rating_true: Frame,
-        rating_pred: Frame,
-        col_user: str = "userID",
-        col_item: str = "itemID",
-        col_rating: str = "rating",
-        col_prediction: str = "prediction",
-    ) -> float: ...
+def _ratings(
+    rating_true: Frame,
+    rating_pred: Frame,
+    col_user: str = "userID",
+    col_item: str = "itemID",
+    col_rating: str = "rating",
+    col_prediction: str = "prediction",
+) -> tuple[object, object]:
+    frames, keys = (rating_true, rating_pred), (col_user, col_item)
+    return merge_rating_true_pred(*frames, *keys, col_prediction, col_rating=col_rating)
 
 
-def _of_ratings(name: str, compute: Callable[[object, object], float]) -> _RatingMetric:
-    """Return the library's function of two frames that computes a number of two columns."""
-
-    def metric(
-        rating_true: Frame,
-        rating_pred: Frame,
-        col_user: str = "userID",
-        col_item: str = "itemID",
-        col_rating: str = "rating",
-        col_prediction: str = "prediction",
-    ) -> float:
-        frames, keys = (rating_true, rating_pred), (col_user, col_item)
-        return compute(*merge_rating_true_pred(*frames, *keys, col_prediction, col_rating=col_rating))
-
-    return _documented(metric, name, compute)
-
-
-def _documented(metric: Function, name: str, compute: Callable[..., Any]) -> Function:
-    """Return the function with the name, and with what is said of what it computes."""
-    metric.__name__ = metric.__qualname__ = name
-    metric.__annotations__["return"] = compute.__annotations__["return"]
-    metric.__doc__ = getdoc(compute)
-    return metric
-
-
-rmse = _of_ratings("rmse", _rating_errors.root_mean_square)
-mae = _of_ratings("mae", _rating_errors.mean_absolute)
-rsquared = _of_ratings("rsquared", _rating_errors.coefficient_of_determination)
-exp_var = _of_ratings("exp_var", _rating_errors.explained_variance)
-auc = _of_ratings("auc", _rating_errors.area_under_roc)
-logloss = _of_ratings("logloss", _rating_errors.logarithmic_loss)
+_of_ratings = computed_from(_ratings)
+rmse = _of_ratings(_rating_errors.rmse)
+mae = _of_ratings(_rating_errors.mae)
+rsquared = _of_ratings(_rating_errors.rsquared)
+exp_var = _of_ratings(_rating_errors.exp_var)
+auc = _of_ratings(_rating_errors.auc)
+logloss = _of_ratings(_rating_errors.logloss)
 
 
 def merge_ranking_true_pred(
@@ -211,7 +181,7 @@ def merge_ranking_true_pred(
 ) -> tuple[Frame, Frame, int]:
     """Return the hits with their ranks, the numbers of hits and of relevant items by user, and the number of users."""
     columns = (col_user, col_item, col_prediction)
-    hits = _hits(rating_true, rating_pred, columns, relevancy_method, k, threshold)
+    hits, _k = _hits(rating_true, rating_pred, *columns, relevancy_method, k, threshold)
     table = rating_pred[[col_user, col_item]].iloc[hits.rows].reset_index(drop=True)
     for column in (col_user, col_item):
         if hasattr(table[column].dtype, "categories") and table[column].dtype != rating_true[column].dtype:
@@ -233,89 +203,62 @@ def _counts_by_user(hits: RankedHits, true_users: Any, predicted_users: Any) -> 
 
 
 def _hits(
-    true: Frame,
-    predicted: Frame,
-    columns: tuple[str, str, str],
-    relevancy_method: str | None,
-    k: float | None,
-    threshold: float | None,
-) -> RankedHits:
-    user, item, prediction = columns
-    _check_rated(true, predicted, user, item, prediction=prediction)
+    rating_true: Frame,
+    rating_pred: Frame,
+    col_user: str = "userID",
+    col_item: str = "itemID",
+    col_prediction: str = "prediction",
+    relevancy_method: str | None = "top_k",
+    k: Any = 10,  # noqa: ANN401 - a number, or None
+    threshold: Any = 10,  # noqa: ANN401 - a number, or None
+    **_: object,
+) -> tuple[RankedHits, Any]:
+    """Return the hits, and k."""
+    _check_rated(rating_true, rating_pred, col_user, col_item, prediction=col_prediction)
     depths = {"top_k": k, "by_threshold": threshold, None: None}
     if relevancy_method not in depths:
         message = "Invalid relevancy_method"
         raise NotImplementedError(message)
-    if "rank" in true.columns:  # the name of the library's column of ranks
+    if "rank" in rating_true.columns:  # the name of the library's column of ranks
         message = "rank"
         raise KeyError(message)
-    return ranked_hits(true, predicted, user, item, prediction, depths[relevancy_method])
+    return ranked_hits(rating_true, rating_pred, col_user, col_item, col_prediction, depths[relevancy_method]), k
 
 
-class _RankingMetric(Protocol):
-    """A number of the hits of two frames."""
+def _or_zero(compute: Callable[[RankedHits, Any], float]) -> Callable[[RankedHits, Any], float]:
+    """Return the function of hits and k; 0 if there are no hits."""
 
-    __name__: str
-
-    def __call__(
-        self,
-        rating_true: Frame,
-        rating_pred: Frame,
-        col_user: str = "userID",
-        col_item: str = "itemID",
-        col_prediction: str = "prediction",
-        relevancy_method: str | None = "top_k",
-        k: Any = 10,  # noqa: ANN401 - a number, or None
-        threshold: Any = 10,  # noqa: ANN401 - a number, or None
-        **_: object,
-    ) -> float: ...
-
-
-def _of_hits(compute: Callable[[RankedHits, Any], float]) -> _RankingMetric:
-    """Return the library's function of two frames that computes a number of their hits and of k."""
-
-    def metric(
-        rating_true: Frame,
-        rating_pred: Frame,
-        col_user: str = "userID",
-        col_item: str = "itemID",
-        col_prediction: str = "prediction",
-        relevancy_method: str | None = "top_k",
-        k: Any = 10,  # noqa: ANN401 - a number, or None
-        threshold: Any = 10,  # noqa: ANN401 - a number, or None
-        **_: object,
-    ) -> float:
-        columns = (col_user, col_item, col_prediction)
-        hits = _hits(rating_true, rating_pred, columns, relevancy_method, k, threshold)
+    @wraps(compute)
+    def of_hits(hits: RankedHits, k: Any) -> float:  # noqa: ANN401 - a number, or None
         return compute(hits, k) if len(hits.rows) else 0.0
 
-    return _documented(metric, compute.__name__, compute)
+    return of_hits
+
+
+_of_hits = computed_from(_hits)
+
+
+# The core has these values by the preset 'recommenders', of pairs that are once in a frame, and of cutoffs from 1. recommenders
+# counts each row of a repeated pair, groups by categories without rows, and takes k as pandas' `head` does: below 0, a fraction.
 
 
 @_of_hits
+@_or_zero
 def precision_at_k(hits: RankedHits, k: Any) -> float:  # noqa: ANN401 - a number
-    """Return the precision at k: the mean over users in both frames of their hits / k.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> from exactk.compat import recommenders
-    >>> test = pd.DataFrame({"userID": [1, 1], "itemID": [10, 11], "rating": [5, 3]})
-    >>> top = pd.DataFrame({"userID": [1, 1], "itemID": [12, 10], "prediction": [0.9, 0.8]})
-    >>> recommenders.precision_at_k(test, top, k=2)
-    0.5
-    """
+    """Return the precision at k: the mean over users in both frames of their hits / k."""
     with np.errstate(divide="ignore"):
         return float((hits.counts[hits.counts > 0] / k).sum() / hits.user_count)
 
 
 @_of_hits
+@_or_zero
 def recall_at_k(hits: RankedHits, _: object) -> float:
     """Return the recall at k: the mean over users in both frames of their hits / their relevant items."""
     return float((hits.counts / np.maximum(hits.actual, 1)).sum() / hits.user_count)
 
 
 @_of_hits
+@_or_zero
 def r_precision_at_k(hits: RankedHits, _: object) -> float:
     """Return the mean R-precision of the users who have a hit among their first R rows; R is at most k.
 
@@ -328,12 +271,14 @@ def r_precision_at_k(hits: RankedHits, _: object) -> float:
 
 
 @_of_hits
+@_or_zero
 def map(hits: RankedHits, _: object) -> float:  # noqa: A001 - the library's name
     """Return the mean average precision, divided by the number of relevant items."""
     return float((_precision_sums(hits) / np.maximum(hits.actual, 1)).sum() / hits.user_count)
 
 
 @_of_hits
+@_or_zero
 def map_at_k(hits: RankedHits, k: Any) -> float:  # noqa: ANN401 - a number
     """Return the mean average precision, divided by the number of relevant items or by k, whichever is less."""
     sums, divisors = _precision_sums(hits), np.minimum(hits.actual, k)
@@ -362,7 +307,7 @@ def ndcg_at_k(
 ) -> float:
     """Return the mean nDCG at k of the users in `rating_true`."""
     columns = (col_user, col_item, col_prediction)
-    hits = _hits(rating_true, rating_pred, columns, relevancy_method, k, threshold)
+    hits, _k = _hits(rating_true, rating_pred, *columns, relevancy_method, k, threshold)
     if not len(hits.rows):
         return 0.0
     if "rank" in rating_pred.columns:  # the name of the library's column of ranks
@@ -425,16 +370,7 @@ def _ideal_sums(
 def get_top_k_items(
     dataframe: Frame, col_user: str = "userID", col_rating: str = "rating", k: float | None = 10
 ) -> Frame:
-    """Return the first k rows of each user by falling rating, with their ranks.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> from exactk.compat import recommenders
-    >>> ratings = pd.DataFrame({"userID": ["b", "a", "a"], "itemID": [1, 2, 3], "rating": [3, 4, 5]})
-    >>> recommenders.get_top_k_items(ratings, k=1).to_dict("list")
-    {'userID': ['a', 'b'], 'itemID': [3, 1], 'rating': [5, 3], 'rank': [1, 1]}
-    """
+    """Return the first k rows of each user by falling rating, with their ranks."""
     users, _, count = sorted_codes(dataframe[col_user], dataframe[col_user][:0])
     if k is None:
         dataframe["rank"] = positions_within(users) + 1
@@ -454,41 +390,22 @@ metrics: dict[str, Callable[..., float]] = {
 """The functions by name."""
 
 
-class _ListMetric(Protocol[Value_co]):
-    """A number or a frame of recommended lists."""
-
-    def __call__(
-        self,
-        train_df: Frame,
-        reco_df: Frame,
-        item_feature_df: Frame | None = None,
-        item_sim_measure: str = "item_cooccurrence_count",
-        col_item_features: str = "features",
-        col_user: str = "userID",
-        col_item: str = "itemID",
-        col_sim: str = "sim",
-        col_relevance: str | None = None,
-    ) -> Value_co: ...
+def _lists(
+    train_df: Frame,
+    reco_df: Frame,
+    item_feature_df: Frame | None = None,
+    item_sim_measure: str = "item_cooccurrence_count",
+    col_item_features: str = "features",
+    col_user: str = "userID",
+    col_item: str = "itemID",
+    col_sim: str = "sim",
+    col_relevance: str | None = None,
+) -> tuple[RecommendedLists]:
+    columns = (col_user, col_item, col_item_features, col_sim)
+    return (RecommendedLists(train_df, reco_df, item_feature_df, item_sim_measure, columns, col_relevance),)
 
 
-def _of_lists(compute: Callable[[RecommendedLists], Value_co]) -> _ListMetric[Value_co]:
-    """Return the library's function of frames that computes something of the lists."""
-
-    def metric(
-        train_df: Frame,
-        reco_df: Frame,
-        item_feature_df: Frame | None = None,
-        item_sim_measure: str = "item_cooccurrence_count",
-        col_item_features: str = "features",
-        col_user: str = "userID",
-        col_item: str = "itemID",
-        col_sim: str = "sim",
-        col_relevance: str | None = None,
-    ) -> Value_co:
-        columns = (col_user, col_item, col_item_features, col_sim)
-        return compute(RecommendedLists(train_df, reco_df, item_feature_df, item_sim_measure, columns, col_relevance))
-
-    return _documented(metric, compute.__name__, compute)
+_of_lists = computed_from(_lists)
 
 
 @_of_lists
@@ -560,16 +477,7 @@ def _novelties(codes: Integers, count: int) -> Floats:
 
 
 def novelty(train_df: Frame, reco_df: Frame, col_user: str = "userID", col_item: str = "itemID") -> float:
-    """Return the mean novelty of the recommended items; those that are not in `train_df` count as 0.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> from exactk.compat import recommenders
-    >>> train = pd.DataFrame({"userID": [1, 1, 2, 2], "itemID": [10, 11, 10, 12]})
-    >>> recommenders.novelty(train, pd.DataFrame({"userID": [1, 2], "itemID": [12, 11]}))
-    2.0
-    """
+    """Return the mean novelty of the recommended items; those that are not in `train_df` count as 0."""
     codes, listed, count = _checked_items(train_df, reco_df, col_user, col_item)
     if not len(listed):
         return float("nan")

@@ -163,15 +163,6 @@ def calc_metrics(
     See Also
     --------
     exactk.evaluate : The same values with their counts and warnings: ``exactk.evaluate(interactions, reco, ["ndcg@10"], convention="rectools")``.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> from exactk.compat.rectools import CatalogCoverage, HitRate, calc_metrics
-    >>> reco = pd.DataFrame({"user_id": [1, 2], "item_id": [7, 8], "rank": [1, 1]})
-    >>> interactions = pd.DataFrame({"user_id": [1, 2], "item_id": [7, 9]})
-    >>> calc_metrics({"hits": HitRate(k=1), "items": CatalogCoverage(k=1)}, reco, interactions, catalog=[7, 8, 9])
-    {'hits': 0.5, 'items': 2}
     """
     tables = RecoTables(reco, interactions, prev_interactions, catalog, has_several_metrics=True)
     results: dict[str, Any] = {}

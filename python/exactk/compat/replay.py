@@ -97,13 +97,6 @@ class OfflineMetrics:
     See Also
     --------
     exactk.evaluate : The same values with their counts and warnings: ``exactk.evaluate(truth, recommendations, ["ndcg@10"], convention="replay")``.
-
-    Examples
-    --------
-    >>> from exactk.compat.replay import Coverage, HitRate, OfflineMetrics
-    >>> metrics = OfflineMetrics([HitRate(1), Coverage(1)])
-    >>> metrics({1: [(7, 0.5)], 2: [(8, 0.5)]}, {1: [7], 2: [9]}, train={1: [8, 9], 2: [7, 6]})
-    {'HitRate@1': 0.5, 'Coverage@1': 0.5}
     """
 
     def __init__(
@@ -204,17 +197,7 @@ def _missing_train(metric: Metric, recommendations: Container) -> Exception:
 
 
 class Experiment:
-    """A table of the metrics of several models.
-
-    Examples
-    --------
-    >>> from exactk.compat.replay import Experiment, HitRate
-    >>> experiment = Experiment([HitRate([1, 2])], {1: [7], 2: [9]})
-    >>> experiment.add_result("first", {1: [(7, 0.5)], 2: [(8, 0.5)]})
-    >>> experiment.add_result("second", {1: [(7, 0.5)], 2: [(8, 0.5), (9, 0.25)]})
-    >>> experiment.compare("first").loc["second"].to_dict()
-    {'HitRate@1': '0.0%', 'HitRate@2': '100.0%'}
-    """
+    """A table of the metrics of several models."""
 
     def __init__(
         self,

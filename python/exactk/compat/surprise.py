@@ -17,21 +17,19 @@ Examples
 
 from __future__ import annotations
 
-from operator import itemgetter, length_hint
+from operator import index, itemgetter, length_hint
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from exactk._inputs.model.scores import SparseScores
-from exactk._topk import topk
-from exactk.compat._pairs import head_of_groups
+from exactk.compat._pairs import first_rows
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable, Sequence
 
     from numpy.typing import NDArray
 
-    from exactk.compat._pairs import Integers
+    from exactk.compat._key_codes import Floats, Integers
 
 
 __all__ = ["differences", "fcp", "mae", "mse", "precision_recall_at_k", "precision_recall_at_k_article", "rmse"]
@@ -57,34 +55,9 @@ def precision_recall_at_k(
     A row is relevant if its rating reaches the threshold, and recommended if it is among the first k of its user by
     falling estimate, and its estimate reaches the threshold. Equal estimates keep their order.
 
-    Parameters
-    ----------
-    predictions : iterable of (user, item, rating, estimate, details)
-        What ``algo.test(testset)`` returns.
-    k : int, default 10
-        The number of rows.
-    threshold : float, default 3.5
-        The lowest rating of a relevant row, and the lowest estimate of a recommended one.
-
-    Returns
-    -------
-    tuple of dict
-        ``{user: precision}`` and ``{user: recall}``.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If a row has not five parts, a rating is no number, or an estimate is NaN.
-
     See Also
     --------
     exactk.from_ratings : The means, from columns.
-
-    Examples
-    --------
-    >>> from exactk.compat import surprise
-    >>> surprise.precision_recall_at_k([("ann", 1, 5, 4.5, None), ("ann", 2, 4, 4.9, None)], k=1)
-    ({'ann': 1.0}, {'ann': 0.5})
     """
     return _by_threshold(predictions, k, threshold, 0)
 
@@ -92,20 +65,15 @@ def precision_recall_at_k(
 def precision_recall_at_k_article(
     predictions: Iterable[Sequence[Any]], k: int = 10, threshold: float = 3.5
 ) -> tuple[dict[Hashable, float], dict[Hashable, float]]:
-    """Return precision and recall at k by user, as articles and the FAQ until 2020 do: 0 / 0 is 1.
-
-    Examples
-    --------
-    >>> from exactk.compat import surprise
-    >>> surprise.precision_recall_at_k_article([("ann", 1, 2, 1, None)])
-    ({'ann': 1}, {'ann': 1})
-    """
+    """Return precision and recall at k by user, as articles and the FAQ until 2020 do: 0 / 0 is 1."""
     return _by_threshold(predictions, k, threshold, 1)
 
 
 def _by_threshold(
     predictions: Iterable[Sequence[Any]], k: int, threshold: float, undefined: int
 ) -> tuple[dict[Hashable, float], dict[Hashable, float]]:
+    # The core has these values by the preset 'surprise', but no cutoff of 0 or below, as the end of a slice may be. To count
+    # rows takes as long as to make a truth and lists of them.
     rows = _prediction_rows(predictions)
     is_relevant, is_recommended = rows.actual >= threshold, rows.estimates >= threshold
     is_recommended &= _is_among_first(rows, k)
@@ -126,14 +94,7 @@ def _ratios(hits: NDArray[np.int64], divisors: NDArray[np.int64], undefined: int
 
 
 def rmse(predictions: Sequence[Sequence[Any]], verbose: bool = True) -> float:  # noqa: FBT001, FBT002 - as in Surprise
-    """Return the root mean squared error.
-
-    Examples
-    --------
-    >>> from exactk.compat import surprise
-    >>> value = surprise.rmse([("ann", 1, 5, 4, None), ("ann", 2, 4, 3, None)])
-    RMSE: 1.0000
-    """
+    """Return the root mean squared error."""
     return _printed("RMSE: ", float(np.sqrt(np.mean(_errors(predictions) ** 2))), verbose=verbose)
 
 
@@ -184,8 +145,6 @@ def _printed(label: str, value: float, *, verbose: bool) -> float:
 _PARTS = 5
 _CELLS = 1 << 22  # of a table of pairs
 
-Floats = np.ndarray[Any, np.dtype[np.float64]]
-
 
 class _PredictionRows(NamedTuple):
     """The rows of all users, in the order given."""
@@ -218,17 +177,10 @@ def _numbers(values: list[Any]) -> Floats:
 
 def _is_among_first(rows: _PredictionRows, k: int | None) -> NDArray[np.bool_]:
     """Return which rows are among the first k of their user by falling estimate, as a slice ``[:k]`` has them."""
-    if k is None or not len(rows.users):
+    if k is None:
         return np.ones(len(rows.users), np.bool_)
-    order = np.argsort(rows.users, kind="stable")
-    sizes = np.bincount(rows.users)
-    depth = max(1, min(k, int(sizes.max())) if k >= 0 else int(sizes.max()))
-    ranked = SparseScores(np.concatenate([[0], np.cumsum(sizes)]), np.arange(len(order)), rows.estimates[order])
-    positions, _ = topk(ranked, depth, ties="input_order")
-    of_user, above = np.nonzero(positions >= 0)
-    kept = head_of_groups(above, sizes[of_user], k)
     is_first = np.zeros(len(rows.users), np.bool_)
-    is_first[order[positions[of_user[kept], above[kept]]]] = True
+    is_first[first_rows(rows.users, len(rows.keys), rows.estimates, index(k), nan="raise")[0]] = True
     return is_first
 
 
