@@ -223,7 +223,7 @@ def _problem(
 
 
 def _histories_of(request: Request, histories: Histories, inputs: AlignedInputs) -> UserHistories:
-    from exactk._inputs.user_histories import histories_of_users
+    from exactk._inputs.values_by_user import histories_of_users
 
     return histories_of_users(histories, inputs, request.block, request.history_rows)
 

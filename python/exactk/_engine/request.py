@@ -145,7 +145,7 @@ class Request(NamedTuple):
 
     def encode_user_keys(self, users: Vocabulary) -> Request:
         """Add the keys of weights, groups and train to a vocabulary of users, whose codes find the values from then on."""
-        from exactk._inputs.user_histories import rows_by_code
+        from exactk._inputs.values_by_user import rows_by_code
 
         return self._replace(
             weights=None if self.weights is None else self.weights.encode_keys(users),

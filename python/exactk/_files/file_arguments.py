@@ -14,7 +14,6 @@ from exactk._files.forms import warn_of_ranks
 from exactk._inputs.containers.tables import open_table
 from exactk._inputs.keys import column_roles
 from exactk._inputs.keys.column_roles import Columns
-from exactk._inputs.values_by_user import values_of_column
 from exactk._runtime.errors import name_source
 
 if TYPE_CHECKING:
@@ -102,7 +101,7 @@ def read_item_names(path: FilePath, item: str | None = None, *, text_ids: bool =
         items: Any = _read_items(source, "item_names", {"item": item}, text_ids=text_ids)
         choice = ColumnChoice((usual[0],), {}, text_ids=True)
         table = open_table(choice.convert_ids(source.read_all(choice)), "item_names")
-        names: Any = values_of_column(table.select([usual[0]], "item_names").columns[usual[0]], "item_names")
+        names = table.select([usual[0]], "item_names").values_of(usual[0], "item_names")
         return dict(zip(np.asarray(items).tolist(), map(str, np.asarray(names).tolist()), strict=True))
 
 
@@ -113,7 +112,7 @@ def _names_of_json(content: object, file: File) -> dict[Any, str]:
 
 
 def _values_or_lists(selected: ColumnTable, name: str) -> Any:  # noqa: ANN401 - an array or a list
-    values: Any = values_of_column(selected.columns[name], f"catalogue.{name}")
+    values = selected.values_of(name, f"catalogue.{name}")
     if name not in selected.list_offsets:
         return values
     return [list(values[begin:end]) for begin, end in pairwise(selected.list_offsets[name].tolist())]
@@ -141,4 +140,4 @@ def _read_items(source: Source, argument: str, columns: ColumnNames, *, text_ids
     item = column_roles.item_column(Columns(source.names), columns.get("item"), argument)
     choice = ColumnChoice((item,), {}, text_ids=text_ids)
     table = open_table(choice.convert_ids(source.read_all(choice)), argument)
-    return values_of_column(table.select([item], argument).columns[item], f"{argument}.{item}")
+    return table.select([item], argument).values_of(item, f"{argument}.{item}")

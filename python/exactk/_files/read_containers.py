@@ -113,9 +113,7 @@ def result_of_arrays(arrays: Mapping[str, NDArray[Any]], role: str) -> ReadResul
         except ValueError as error:  # raised by SciPy for inconsistent parts
             raise input_error(role, "a matrix in CSR form", str(error)) from None
         return result_of_table(matrix, role, {})
-    items, item_vocabulary = encode_items(
-        column_of_array(arrays["items"], f"{role}.items"), f"{role}.items", Encoding()
-    )
+    items, keys = encode_items(column_of_array(arrays["items"], f"{role}.items"), f"{role}.items", Encoding())
     scores = arrays.get("scores") if role in _WITH_SCORES else None
     grades = arrays.get("grades") if role == "truth" else None
     rows = Rows(
@@ -123,7 +121,7 @@ def result_of_arrays(arrays: Mapping[str, NDArray[Any]], role: str) -> ReadResul
         items,
         None if grades is None else number_array(grades, f"{role}.grades"),
         scores=scores,
-        item_vocabulary=None if item_vocabulary is None else item_vocabulary.snapshot(),
+        item_vocabulary=keys,
     )
     if "users" in arrays:
         rows = rows_by_user([column_of_array(arrays["users"], f"{role}.users")], ["users"], rows, role, Encoding())

@@ -251,9 +251,8 @@ class Reader:
         user_codes = self.user_vocabulary.encode(columns.users, "predictions", self._encoding.threads)
         if self._item_vocabulary is not None and columns.items.kind == "int":
             self._item_vocabulary.check_kinds(["int"], "predictions", "items")
-        ids, self._item_vocabulary = long_format.encode_items(
-            columns.items, "predictions.item", self._encoding, self._item_vocabulary
-        )
+        ids, keys = long_format.encode_items(columns.items, "predictions.item", self._encoding, self._item_vocabulary)
+        self._item_vocabulary = None if keys is None else keys.vocabulary
         return LongRows(
             user_codes,
             ids,

@@ -173,6 +173,16 @@ def flat_positions(starts: NDArray[Any], sizes: NDArray[Any]) -> tuple[Offsets, 
     return offsets, np.arange(offsets[-1]) + np.repeat(starts - offsets[:-1], sizes)
 
 
+def first_repeat(values: NDArray[Any]) -> tuple[int, int] | None:
+    """Return the position of the first value that repeats an earlier one, and how many do; None if all are distinct."""
+    firsts = np.unique(values, return_index=True)[1]
+    if len(firsts) == len(values):
+        return None
+    repeats = np.ones(len(values), np.bool_)
+    repeats[firsts] = False
+    return int(np.argmax(repeats)), int(repeats.sum())
+
+
 def _as_contiguous(
     array: NDArray[Any], dtype: np.dtype[Any], argument: str, dimensions: int, row: int | None = None
 ) -> NDArray[Any]:

@@ -4,29 +4,30 @@ from __future__ import annotations
 
 from itertools import chain
 from numbers import Integral
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from exactk._inputs.checks import as_ndarray, entries_of, number_array
+from exactk._inputs.checks import as_ndarray, number_array, offsets_of
 from exactk._inputs.containers.arrays import stored_elements
 from exactk._inputs.containers.frames import elements
 from exactk._inputs.containers.tables import open_table
+from exactk._inputs.keyed_values import (
+    LEAVE_OUT,
+    Side,
+    check_distinct_entries,
+    item_of_frame,
+    items_of_index,
+    items_of_objects,
+    leaving_out_items,
+    of_item,
+    read_keyed,
+)
 from exactk._inputs.keys.columns import NumberColumn, column_of_objects, is_missing, key_kind
 from exactk._inputs.keys.vocabulary import Vocabulary
 from exactk._inputs.model.item_table import ItemFeatures
 from exactk._inputs.model.rows import validated_copy
 from exactk._inputs.registry import ARRAY, FRAME, LIST, MAPPING, SERIES, SPARSE_MATRIX, classify
-from exactk._inputs.values_by_item import (
-    LEAVE_OUT,
-    check_distinct_entries,
-    entries_of_index,
-    item_entries,
-    item_of_frame,
-    leaving_out_items,
-    of_item,
-)
-from exactk._inputs.values_by_user import values_of_column
 from exactk._runtime import optional
 from exactk._runtime.errors import input_error, type_error
 
@@ -48,16 +49,13 @@ _SETS = (set, frozenset)
 _LISTS = (list, tuple, np.ndarray, *_SETS)
 
 
-class GivenFeatures(NamedTuple):
-    """The features as given, and their items."""
-
-    features: ItemFeatures
-    items: ItemEntries | None  # None: in the order of the catalogue
+_OF_LISTS = frozenset({MAPPING, SERIES, LIST})
+_ITEMS_WITH_LISTS = Side(_EXPECTED, items_of_objects, items_of_index, elements)
 
 
-def features_of(container: Any) -> GivenFeatures:  # noqa: ANN401 - of any library
+def features_of(container: Any) -> tuple[ItemFeatures, ItemEntries | None]:  # noqa: ANN401 - of any library
     """Return the features of a container, and their items."""
-    container, kind = classify(container, _NAME)
+    classified = container, kind = classify(container, _NAME)
     items: ItemEntries | None = None
     if kind is SPARSE_MATRIX:
         features = _sparse_vectors(container)
@@ -65,23 +63,16 @@ def features_of(container: Any) -> GivenFeatures:  # noqa: ANN401 - of any libra
         features = _dense_vectors(container)
     elif kind is FRAME:
         features, items = _features_of_frame(container)
-    elif kind is MAPPING:
-        container = entries_of(container, _NAME)
-        items = item_entries(list(container), f"{_NAME}.item")
-        features = _features_of_values(list(container.values()), items)
-    elif kind is SERIES:
-        if optional.is_series(container) and not optional.is_default_index(container.index):
-            items = entries_of_index(container.index, _NAME)
-        features = _features_of_values(elements(container), items)
-    elif kind is LIST or isinstance(container, tuple) or (kind is ARRAY and container.dtype.kind == "O"):
-        features = _features_of_values(list(container), None)
+    elif kind in _OF_LISTS or isinstance(container, tuple) or (kind is ARRAY and container.dtype.kind == "O"):
+        values, items, *_ = read_keyed(classified, _NAME, _ITEMS_WITH_LISTS)
+        features = _features_of_values(list(values), items)
     else:
         found = f"shape {container.shape}" if kind is ARRAY else type(container).__name__
         raise type_error(_NAME, _EXPECTED, found)
     if items is not None:
         check_distinct_entries(items, _NAME)
     _check_finite(features, items)
-    return GivenFeatures(features, items)
+    return features, items
 
 
 def _dense_vectors(value: object) -> ItemFeatures:
@@ -103,7 +94,7 @@ def _sparse_vectors(matrix: Any) -> ItemFeatures:  # noqa: ANN401 - of SciPy
     if not matrix.shape[1]:
         raise input_error(_NAME, "at least one feature", "none")
     kept = weights != 0
-    indptr = np.concatenate([np.zeros(1, np.int64), np.cumsum(kept)])[rows.indptr]
+    indptr = offsets_of(kept)[rows.indptr]
     order, columns = _ascending(indptr, rows.items[kept].astype(np.int64), "column")
     is_missing = np.zeros(len(indptr) - 1, np.bool_)
     return ItemFeatures(int(matrix.shape[1]), is_missing, None, indptr, columns, weights[kept][order])
@@ -127,7 +118,7 @@ def _features_of_values(values: list[Any], items: ItemEntries | None, argument: 
     _check_are_lists(values, items, argument)
     lists = [*map(list, values)]  # which no other thread changes
     flat = [*chain.from_iterable(lists)]
-    indptr = np.concatenate([np.zeros(1, np.int64), np.cumsum([*map(len, lists)], dtype=np.int64)])
+    indptr = offsets_of([*map(len, lists)])
     _check_entries_are_given(flat, indptr, items, argument)
     if any(issubclass(kind, _SETS) for kind in set(map(type, values))) or not flat or isinstance(flat[0], (str, bytes)):
         return _tags(indptr, column_of_objects(flat, f"{_NAME}.tag"))
@@ -205,8 +196,8 @@ def _features_of_frame(frame: Any) -> tuple[ItemFeatures, ItemEntries]:  # noqa:
     texts = [name for name in names if name not in selected.list_offsets and _is_text(selected.columns[name])]
     if texts:
         expected = "numbers, or lists of tags in the only column"
-        values: Any = values_of_column(selected.columns[texts[0]], _NAME)
-        found, hint = selected.columns[texts[0]].kind, _lists_hint(frame, item, texts[0], list(map(str, values)))
+        values = list(map(str, selected.values_of(texts[0], _NAME)))
+        found, hint = selected.columns[texts[0]].kind, _lists_hint(frame, item, texts[0], values)
         raise type_error(f"{_NAME}.{texts[0]}", expected, found, hint=hint)
     return _dense_vectors(np.column_stack([_numbers(selected, name) for name in names])), entries
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Self, SupportsIndex, TypeAlias
 
 from exactk._inputs.conversions import default_encoding
-from exactk._inputs.interactions import interactions_of
-from exactk._inputs.item_parts import canonical_items
+from exactk._inputs.item_parts import canonical_items, interactions_of
 from exactk._inputs.long_format import Encoding
 from exactk._inputs.model.item_table import CanonicalItems
 from exactk._inputs.paths import open_path

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
     from exactk._inputs.checks import Codes, Ids, Offsets
     from exactk._inputs.keys.columns import Column
+    from exactk._inputs.keys.vocabulary import Snapshot
     from exactk._inputs.model.rows import Locate
     from exactk._runtime.faults import Text
 
@@ -92,14 +93,14 @@ def rows_from_long_format(
     locate = locate or locate_in_frame(encoding.source)
     try:
         user_vocabulary, user_codes = _encode_users(users, labels, argument, encoding)
-        ids, item_vocabulary = encode_items(items, f"{argument}.item", encoding)
+        ids, item_keys = encode_items(items, f"{argument}.item", encoding)
         rows = Rows(
             np.zeros(0, np.int64),
             ids,
             None if grades is None else grade_array(grades, f"{argument}.grade"),
             scores=None if scores is None else scores.values(f"{argument}.score"),
             user_vocabulary=user_vocabulary.snapshot(),
-            item_vocabulary=None if item_vocabulary is None else item_vocabulary.snapshot(),
+            item_vocabulary=item_keys,
         )
         order = None if ranks is None else RankColumn(rank_array(ranks, f"{argument}.rank"), hint)
     except ExactkError as error:
@@ -214,14 +215,14 @@ def rows_by_user(users: Sequence[Column], labels: Sequence[str], rows: Rows, arg
 
 def encode_items(
     items: Column, argument: str, encoding: Encoding, vocabulary: Vocabulary | None = None
-) -> tuple[Ids, Vocabulary | None]:
-    """Return integers unchanged; encode strings or bytes, in the given vocabulary or a new one."""
+) -> tuple[Ids, Snapshot | None]:
+    """Return integers unchanged; encode strings or bytes, in the given vocabulary or a new one, and return its keys."""
     kind = key_kind(items, argument)
     if kind == "int":
         return id_array(items.values(argument), argument), None
     if vocabulary is None:
         vocabulary = encoding.items.of_kinds([kind])
-    return vocabulary.encode([items], argument, encoding.threads), vocabulary
+    return vocabulary.encode([items], argument, encoding.threads), vocabulary.snapshot()
 
 
 def _encode_users(

@@ -190,10 +190,9 @@ def rows_of_top_k(value: TopK, argument: str, encoding: Encoding) -> Rows:
     if ids.dtype == object:
         filled = value.filled
         items = column_of_objects(ids[filled].tolist(), f"{argument}.item")
-        codes, keys = long_format.encode_items(items, f"{argument}.item", encoding)
+        codes, vocabulary = long_format.encode_items(items, f"{argument}.item", encoding)
         ids = np.full(ids.shape, -1, np.int64)
         ids[filled] = codes
-        vocabulary = None if keys is None else keys.snapshot()
     ids = id_array(ids, argument, dimensions=2)
     check_shape(ids, scores, argument)
     lists = NeighborLists(ids, scores, _core.padded_lengths(ids, argument))

@@ -199,9 +199,9 @@ def _distinct_texts(table: Table, argument: str, name: str) -> Sequence[str]:
     """Return the distinct strings of a column; none if it holds others, or nothing."""
     with suppress(ExactkError):
         column = table.select([name], argument).columns[name]
-        codes, vocabulary = long_format.encode_items(column, argument, Encoding())
-        if vocabulary is not None and column.kind == "str":
-            texts: list[str] = vocabulary.snapshot().array[np.flatnonzero(np.bincount(codes))].tolist()
+        codes, keys = long_format.encode_items(column, argument, Encoding())
+        if keys is not None and column.kind == "str":
+            texts: list[str] = keys.array[np.flatnonzero(np.bincount(codes))].tolist()
             return texts
     return ()
 
@@ -248,8 +248,8 @@ def _rows_of_list_columns(by_role: ColumnsByRole, argument: str, encoding: Encod
     if hint := _hint_to_order(values):
         raise input_error(argument, "one column that orders the items", " and ".join(values.values()), hint=hint)
     with name_rows(locate_in_frame(encoding.source, indptr)):
-        ids, item_vocabulary = long_format.encode_items(selected.columns[item], f"{argument}.{item}", encoding)
-    rows = Rows(indptr, ids, item_vocabulary=None if item_vocabulary is None else item_vocabulary.snapshot())
+        ids, keys = long_format.encode_items(selected.columns[item], f"{argument}.{item}", encoding)
+    rows = Rows(indptr, ids, item_vocabulary=keys)
     for field, name in values.items():
         if name not in selected.list_offsets or not np.array_equal(selected.list_offsets[name], indptr):
             raise input_error(f"{argument}.{name}", f"lists of the same lengths as {item}", "other lengths")
@@ -280,10 +280,9 @@ def rows_of_series(series: Any, argument: str, encoding: Encoding, requested: Co
     if not holds_items:
         rows = sequences.rows_of_lists(elements(series), argument, encoding)
     elif argument in {"truth", "exclude"}:
-        ids, items = long_format.encode_items(
-            column_of_series(series, f"{argument}.item"), f"{argument}.item", encoding
-        )
-        rows = Rows(np.arange(len(ids) + 1), ids, item_vocabulary=None if items is None else items.snapshot())
+        items = column_of_series(series, f"{argument}.item")
+        ids, keys = long_format.encode_items(items, f"{argument}.item", encoding)
+        rows = Rows(np.arange(len(ids) + 1), ids, item_vocabulary=keys)
     else:
         raise _item_error(series, argument, _LISTS_OF_USERS.format(argument))
     try:

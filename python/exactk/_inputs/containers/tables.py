@@ -21,6 +21,7 @@ from exactk._inputs.keys.columns import (
     holds_lists,
 )
 from exactk._inputs.keys.pivoted import hint_of_frame, hint_of_types
+from exactk._inputs.keys.vocabulary import Vocabulary
 from exactk._inputs.model.rows import locate_in_frame, of_row
 from exactk._runtime import optional
 from exactk._runtime.errors import ExactkError, type_error
@@ -115,6 +116,15 @@ class ColumnTable(Table):
         """Return these columns."""
         offsets = {name: self.list_offsets[name] for name in names if name in self.list_offsets}
         return ColumnTable({name: self.columns[name] for name in names}, offsets)
+
+    def values_of(self, name: str, argument: str) -> Any:  # noqa: ANN401 - an array or a list
+        """Return the values of a column as an array, or as a list if they are text."""
+        column = self.columns[name]
+        if column.kind not in {"str", "bytes"}:
+            return column.values(argument)
+        vocabulary = Vocabulary.of_kinds([column.kind])
+        codes = vocabulary.encode([column], argument)
+        return vocabulary.snapshot().array[codes].tolist()
 
     def with_columns(self, columns: Mapping[str, Column]) -> ColumnTable:
         """Return the table after replacing columns."""
