@@ -28,7 +28,7 @@ from core_results import plain_result
 from core_rules import CHOICES, core_rules
 from exactk import _core
 from exactk._engine.problem import TopKProblem
-from exactk._inputs.model.candidate_items import CandidateItems
+from exactk._inputs.model.lists import CandidateItems
 from exactk._inputs.model.rows import Rows
 from exactk._inputs.model.scores import SIMILARITIES
 from exactk.reference.ranking import reference_ranker

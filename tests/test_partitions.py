@@ -16,7 +16,7 @@ import pytest
 
 import exactk
 from exactk._files import source
-from exactk._inputs import batches, partitions
+from exactk._inputs import batches
 from test_batches import BatchCase
 
 pytestmark = pytest.mark.filterwarnings("ignore:predictions. all rows are copied to a temporary file")
@@ -27,8 +27,8 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Have every file be large, and temporary files be in a folder, which is empty after each test."""
     monkeypatch.setattr(source, "_LARGE", 0)
     monkeypatch.setattr("exactk._files.columnar._PART_ROWS", 100)
-    monkeypatch.setattr(partitions, "PARTITIONS", 8)
-    monkeypatch.setattr(partitions, "BLOCK_ROWS", 400)
+    monkeypatch.setattr(batches, "PARTITIONS", 8)
+    monkeypatch.setattr(batches, "BLOCK_ROWS", 400)
     folder = tmp_path / "temporary"
     folder.mkdir()
     monkeypatch.setattr(tempfile, "tempdir", str(folder))

@@ -65,8 +65,7 @@ if TYPE_CHECKING:
     from exactk._inputs.items import Items as Items
     from exactk._inputs.model.lists import Exclusions as Exclusions, Rankings as Rankings
     from exactk._inputs.model.scores import Scores as Scores, SparseScores as SparseScores
-    from exactk._inputs.ratings import from_ratings as from_ratings
-    from exactk._inputs.truth import Truth as Truth
+    from exactk._inputs.truth import Truth as Truth, from_ratings as from_ratings
     from exactk._judge import judge as judge
     from exactk._matching import matching_conventions as matching_conventions
     from exactk._metrics import agreement_metrics as agreement_metrics, metrics as metrics
@@ -112,8 +111,7 @@ _MODULES = {
     "_inputs.items": "Items",
     "_inputs.model.lists": "Exclusions Rankings",
     "_inputs.model.scores": "Scores SparseScores",
-    "_inputs.ratings": "from_ratings",
-    "_inputs.truth": "Truth",
+    "_inputs.truth": "Truth from_ratings",
     "_judge": "judge",
     "_matching": "matching_conventions",
     "_metrics": "agreement_metrics metrics",

@@ -11,7 +11,7 @@ from exactk._engine.fold import evaluate_with_engine
 from exactk._engine.pairs import ClusterCodes, Pairing, check_missing, core_paired_engine
 from exactk._engine.systems import SEVERAL_SYSTEMS
 from exactk._evaluate import takes_options, with_defaults
-from exactk._inputs.paths import FilesOfSystems
+from exactk._inputs.registry import FilesOfSystems
 from exactk._options import CompareReportsOptions, Options
 from exactk._plan.metric_strings import DEFAULT_METRICS
 from exactk._report.comparison import Comparison

@@ -16,7 +16,7 @@ from exactk._engine.request import align_systems, request_of_arguments
 from exactk._engine.systems import ONE_SYSTEM
 from exactk._engine.warnings import Evaluated, warnings_of
 from exactk._evaluate import takes_options, with_defaults
-from exactk._inputs.error_locations import explain_repeats
+from exactk._inputs.alignment import explain_repeats
 from exactk._inputs.registry import BLOCKS, classify
 from exactk._options import JudgeOptions
 from exactk._plan.conventions import as_convention, with_complete_hint

@@ -14,22 +14,25 @@ from exactk._engine.inspection import find_candidate_use, find_exclusion_use
 from exactk._engine.problem import Ranker, TopKProblem
 from exactk._engine.warnings import describe_candidate_use, describe_exclusion_use
 from exactk._evaluate import check_names, takes_options
-from exactk._inputs.alignment import AlignedInputs, align_scores, check_keys_beside_scores, without_truth
-from exactk._inputs.beside_scores import check_matrix, shapes_of_scores
+from exactk._inputs.alignment import (
+    AlignedInputs,
+    align_scores,
+    check_keys_beside_scores,
+    name_rows_and_keys,
+    without_truth,
+)
 from exactk._inputs.candidate_lists import merge_restrictions, restrict_lists
 from exactk._inputs.checks import vector_array
-from exactk._inputs.column_use import check_columns_are_read
 from exactk._inputs.conversions import exclusions_input, scored_input
 from exactk._inputs.embeddings import Embeddings
-from exactk._inputs.error_locations import name_rows_and_keys
 from exactk._inputs.keys.key_lists import keys_of_items
 from exactk._inputs.long_format import Encoding
 from exactk._inputs.model.lists import Exclusions, Lists, Rankings
 from exactk._inputs.model.rows import Rows
 from exactk._inputs.model.scores import Scores, SparseScores, check_input_order
 from exactk._inputs.model.top_k import TopK, with_item_keys
-from exactk._inputs.paths import opened
-from exactk._inputs.registry import as_candidate_items, classify
+from exactk._inputs.readings import check_matrix, shapes_of_scores
+from exactk._inputs.registry import as_candidate_items, check_columns_are_read, classify, opened
 from exactk._inputs.truth import Truth
 from exactk._options import TopKOptions
 from exactk._plan.fields import FIELDS

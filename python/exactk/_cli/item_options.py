@@ -11,7 +11,7 @@ import exactk
 from exactk._cli.arguments import read_file, read_option
 from exactk._cli.stdin import input_path
 from exactk._files.file_arguments import read_catalogue_columns
-from exactk._inputs.base_messages import naming_base
+from exactk._inputs.alignment import naming_base
 from exactk._inputs.item_parts import naming_interactions
 from exactk._runtime.errors import input_error
 

@@ -36,7 +36,7 @@ from exactk._cli.result import check_user_table_path, user_table_file
 from exactk._cli.shards import FilesOfRun, Task, check_shard_options, evaluate_shards, sharded_run, shards_of_command
 from exactk._cli.system_files import advising_on_shards
 from exactk._files import has_columns
-from exactk._inputs.paths import FilesOfSystems
+from exactk._inputs.registry import FilesOfSystems
 from exactk._inputs.users_of_shard import Shard, users_of_shard
 from exactk._plan.conventions import as_convention
 from exactk._plan.metric_strings import plan

@@ -12,13 +12,11 @@ from exactk._engine.chunks import Chunk, PartSums
 from exactk._engine.evaluation import evaluate_chunk
 from exactk._engine.inspection import share_item
 from exactk._engine.problem import KeyedTruth
-from exactk._inputs.alignment import Alignment, truth_without_items, with_user_keys
-from exactk._inputs.base_messages import ARGUMENT
+from exactk._inputs.alignment import ARGUMENT, Alignment, truth_without_items, with_user_keys
 from exactk._inputs.base_predictions import base_in_shared_vocabularies
-from exactk._inputs.batches import Batches, Block, Reader, UngroupedRows, read_blocks
+from exactk._inputs.batches import Batches, Block, Partitions, Reader, UngroupedRows, read_blocks
 from exactk._inputs.long_format import Encoding
 from exactk._inputs.model.rows import Rows, reindex
-from exactk._inputs.partitions import Partitions
 from exactk._inputs.truth import Truth
 from exactk._report.report import Report
 from exactk._runtime.errors import InputError, input_error, type_error

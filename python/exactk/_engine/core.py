@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from exactk._engine.problem import BestIndices, TopKProblem
     from exactk._inputs.base_predictions import BaseLists
     from exactk._inputs.keys.vocabulary import Snapshot
-    from exactk._inputs.model.candidate_items import CandidateItems
+    from exactk._inputs.model.lists import CandidateItems
     from exactk._inputs.model.scores import Predictions, Scored
     from exactk._plan.conventions import Convention
     from exactk._plan.values import TallyPlan, Value
@@ -113,7 +113,7 @@ def _base_lists(base: BaseLists, problem: Problem) -> _core.Lists | None:
     readers = as_plan(problem.values).readers_of_base
     if not readers:
         return None
-    from exactk._inputs.base_messages import ARGUMENT, naming_base
+    from exactk._inputs.alignment import ARGUMENT, naming_base
     from exactk._inputs.base_predictions import most_items
 
     predictions = base.predictions

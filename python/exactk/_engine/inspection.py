@@ -45,8 +45,7 @@ if TYPE_CHECKING:
     from exactk._inputs.candidate_lists import CandidateLists
     from exactk._inputs.checks import Ids
     from exactk._inputs.matched_mappings import DisjointItems
-    from exactk._inputs.model.candidate_items import CandidateItems
-    from exactk._inputs.model.lists import Exclusions, Lists
+    from exactk._inputs.model.lists import CandidateItems, Exclusions, Lists
     from exactk._inputs.model.scores import Predictions
     from exactk._inputs.registry import ClassifiedValue
     from exactk._inputs.truth import Truth
@@ -340,7 +339,7 @@ def _users_apart(given: Rows | Lists, inputs: AlignedInputs) -> Examples:
 
 def _excluded_items_apart(exclude: Exclusions, inputs: AlignedInputs) -> Examples:
     """Return an excluded item and another, if ids most likely differ: if they have no column, say."""
-    from exactk._inputs.keys.disjoint_keys import examples_of_differing_ids
+    from exactk._inputs.keys.key_lists import examples_of_differing_ids
 
     keys, predicted = _keys(exclude.items, inputs), predicted_items(inputs.predictions)
     if isinstance(predicted, int):

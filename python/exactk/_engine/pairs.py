@@ -12,7 +12,7 @@ import numpy as np
 from exactk import _core
 from exactk._inference.moments import Moments
 from exactk._inputs.keys.key_lists import encode_row_keys
-from exactk._inputs.paths import names_file
+from exactk._inputs.registry import names_file
 from exactk._inputs.values_by_user import Clusters
 from exactk._report.matched_users import matched_users
 from exactk._report.paired_sums import PairedState, PairedSums

@@ -27,9 +27,8 @@ if TYPE_CHECKING:
     from exactk._inputs.base_predictions import BaseLists
     from exactk._inputs.checks import Codes
     from exactk._inputs.keys.vocabulary import Snapshot
-    from exactk._inputs.model.candidate_items import CandidateItems
     from exactk._inputs.model.item_table import CanonicalItems, UserHistories
-    from exactk._inputs.model.lists import Exclusions
+    from exactk._inputs.model.lists import CandidateItems, Exclusions
     from exactk._inputs.model.scores import Predictions, Scored
     from exactk._inputs.truth import Truth
     from exactk._inputs.values_by_user import RowValues
@@ -273,7 +272,7 @@ def _check_base_order(problem: Problem) -> None:
     """Raise InputError if a value cannot rank the scores of the base predictions."""
     if problem.base is None or isinstance(problem.base.predictions, Rankings):
         return
-    from exactk._inputs.base_messages import ARGUMENT
+    from exactk._inputs.alignment import ARGUMENT
 
     readers = [value for value in problem.values if value.info.reads_base]
     check_input_order(problem.base.predictions, [value.rules["ties"] for value in readers], ARGUMENT)

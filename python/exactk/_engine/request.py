@@ -12,20 +12,16 @@ from exactk._engine.chunks import Chunk
 from exactk._engine.findings import Findings
 from exactk._engine.inspection import describe_odd_items, find_in_pairs, find_ratings
 from exactk._engine.systems import ONE_SYSTEM, in_system, open_systems
-from exactk._inputs.alignment import Alignment, in_shared_vocabularies, truth_without_items, without_truth
-from exactk._inputs.base_messages import naming_base
-from exactk._inputs.base_predictions import base_for_pieces, classified_base
-from exactk._inputs.beside_scores import (
-    check_ids,
-    check_matrix,
-    check_of_all_users,
-    grades_beside_scores,
-    shapes_of_scores,
-    shapes_of_systems,
+from exactk._inputs.alignment import (
+    Alignment,
+    explain_repeats,
+    in_shared_vocabularies,
+    naming_base,
+    truth_without_items,
+    without_truth,
 )
-from exactk._inputs.column_use import check_columns_are_read
+from exactk._inputs.base_predictions import base_for_pieces, classified_base
 from exactk._inputs.conversions import exclusions_input, exclusions_of, predictions_input, truth_input
-from exactk._inputs.error_locations import explain_repeats
 from exactk._inputs.keys.column_roles import usual_role
 from exactk._inputs.long_format import Encoding
 from exactk._inputs.metric_inputs import (
@@ -36,9 +32,24 @@ from exactk._inputs.metric_inputs import (
 )
 from exactk._inputs.model.lists import Lists
 from exactk._inputs.model.rows import TruthColumns, count_users
-from exactk._inputs.paths import opened
-from exactk._inputs.readings import check_not_truth
-from exactk._inputs.registry import BATCHES, BLOCKS, ClassifiedValue, as_candidate_items, classify
+from exactk._inputs.readings import (
+    check_ids,
+    check_matrix,
+    check_not_truth,
+    check_of_all_users,
+    grades_beside_scores,
+    shapes_of_scores,
+    shapes_of_systems,
+)
+from exactk._inputs.registry import (
+    BATCHES,
+    BLOCKS,
+    ClassifiedValue,
+    as_candidate_items,
+    check_columns_are_read,
+    classify,
+    opened,
+)
 from exactk._runtime.errors import Amending, ExactkError, each_warning_once, input_error, type_error
 from exactk._runtime.progress import Progress
 from exactk._runtime.records import NamedTuple
@@ -55,9 +66,8 @@ if TYPE_CHECKING:
     from exactk._inputs.alignment import AlignedInputs
     from exactk._inputs.keys.column_roles import ColumnNames
     from exactk._inputs.keys.vocabulary import Vocabulary
-    from exactk._inputs.model.candidate_items import CandidateItems
     from exactk._inputs.model.item_table import CanonicalItems, Histories
-    from exactk._inputs.model.lists import Exclusions
+    from exactk._inputs.model.lists import CandidateItems, Exclusions
     from exactk._inputs.model.rows import Rows
     from exactk._inputs.model.scores import Predictions
     from exactk._inputs.truth import Truth

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from exactk._inputs.checks import entries_of
 from exactk._inputs.containers.frames import has_one_item_each, has_values_by_user_and_item
 from exactk._inputs.containers.sequences import has_parts, is_flat, is_row
-from exactk._inputs.paths import opened
-from exactk._inputs.registry import ARRAY, BLOCKS, FILE, LIST, MAPPING, SERIES, ClassifiedValue, classify
+from exactk._inputs.registry import ARRAY, BLOCKS, FILE, LIST, MAPPING, SERIES, ClassifiedValue, classify, opened
 from exactk._inputs.ways_on import of_container, of_hits
 from exactk._report.report import Report
 from exactk._runtime.errors import ExactkError, each_warning_once, input_error, type_error

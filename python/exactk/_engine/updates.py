@@ -28,9 +28,8 @@ from exactk._inputs.metric_inputs import (
     check_item_groups,
     check_truth_is_not_read,
 )
-from exactk._inputs.paths import open_path
 from exactk._inputs.readings import check_not_truth
-from exactk._inputs.registry import BLOCKS, as_candidate_items, classify
+from exactk._inputs.registry import BLOCKS, as_candidate_items, classify, open_path
 from exactk._inputs.values_by_user import Groups, Weights
 from exactk._plan.conventions import with_complete_hint
 from exactk._report.report import Report

@@ -17,7 +17,7 @@ from exactk._engine.inspection import (
     find_in_system,
     is_all_unexpected,
 )
-from exactk._inputs.base_messages import ARGUMENT
+from exactk._inputs.alignment import ARGUMENT
 from exactk._inputs.keys.column_roles import POSITIVE, usual_role
 from exactk._inputs.readings import lines_of_ranks
 from exactk._inputs.registry import ARRAY, MAPPING, ClassifiedValue
@@ -276,7 +276,7 @@ def _tie_bounds(report: Report) -> Text:
 
 
 def _describe_disjoint(noun: str, of: str, others: str, examples: Examples, *, among: str = "") -> str:
-    from exactk._inputs.keys.disjoint_keys import describe_disjoint
+    from exactk._inputs.keys.key_lists import describe_disjoint
 
     return describe_disjoint(noun, of, others, examples, among=among)
 

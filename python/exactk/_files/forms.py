@@ -19,7 +19,7 @@ from exactk._files.formats import COLUMN_SOURCES, JSON, TREC
 from exactk._files.source import ROLES_OF_ITEMS, by_pandas, is_stdin
 from exactk._files.text import DECOMPRESSION_ERRORS, open_bytes
 from exactk._inputs.keys.column_roles import usual_role
-from exactk._inputs.paths import FilesOfSystems
+from exactk._inputs.registry import FilesOfSystems
 from exactk._runtime.errors import ExactkError, warn
 from exactk._runtime.faults import Option, Text, plural
 

@@ -7,11 +7,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from exactk._inputs.alignment import in_shared_vocabularies, rows_of_users
-from exactk._inputs.base_messages import ARGUMENT, naming_base
+from exactk._inputs.alignment import ARGUMENT, in_shared_vocabularies, name_rows_and_keys, naming_base, rows_of_users
 from exactk._inputs.candidate_lists import merge_restrictions, restrict_lists
 from exactk._inputs.conversions import predictions_of
-from exactk._inputs.error_locations import name_rows_and_keys
 from exactk._inputs.model.lists import Rankings
 from exactk._inputs.model.rows import Rows, reindex, remove_padding
 from exactk._inputs.model.scores import SparseScores, predictions_from_rows
@@ -29,8 +27,7 @@ if TYPE_CHECKING:
     from exactk._inputs.checks import Ids
     from exactk._inputs.keys.column_roles import ColumnNames
     from exactk._inputs.long_format import Encoding
-    from exactk._inputs.model.candidate_items import CandidateItems
-    from exactk._inputs.model.lists import Exclusions
+    from exactk._inputs.model.lists import CandidateItems, Exclusions
     from exactk._inputs.model.scores import Predictions, Scored
     from exactk._plan.values import Plan
 

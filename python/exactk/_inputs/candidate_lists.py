@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from exactk._inputs.keys.vocabulary import KIND_HINT
+from exactk._inputs.keys.vocabulary import kinds_error
 from exactk._inputs.model.lists import Rankings
 from exactk._inputs.model.rows import Rows, reindex, remove_padding
 from exactk._inputs.model.scores import CanonicalEmbeddings, Scores, SparseScores, predictions_from_rows
@@ -19,8 +19,7 @@ if TYPE_CHECKING:
 
     from exactk._inputs.alignment import AlignedInputs
     from exactk._inputs.checks import Offsets
-    from exactk._inputs.model.candidate_items import CandidateItems
-    from exactk._inputs.model.lists import Exclusions
+    from exactk._inputs.model.lists import CandidateItems, Exclusions
     from exactk._inputs.model.scores import Predictions
     from exactk._runtime.errors import ExactkError
 
@@ -158,7 +157,7 @@ def _is_candidate(rows: Rows, inputs: AlignedInputs, candidates: CandidateItems)
 
 def _candidate_rows_of_users(rows: Rows, inputs: AlignedInputs, candidates: CandidateItems) -> NDArray[np.int64]:
     """Return the row of each user among the candidates; -1 for a user without predictions who has none."""
-    from exactk._inputs.keys.disjoint_keys import describe_disjoint
+    from exactk._inputs.keys.key_lists import describe_disjoint
 
     count = rows.user_count
     if candidates.for_all:
@@ -175,8 +174,7 @@ def _candidate_rows_of_users(rows: Rows, inputs: AlignedInputs, candidates: Cand
         expected = "items for all users or one entry per row, as users have no keys"
         raise type_error("candidates", expected, "user keys")
     if len(users) and len(candidates.user_vocabulary) and users.kinds != candidates.user_vocabulary.kinds:
-        expected, found = (" and ".join(one.kinds) for one in (users, candidates.user_vocabulary))
-        raise type_error("candidates", f"users of type {expected}, as in the predictions", found, hint=KIND_HINT)
+        raise kinds_error("candidates", "users", users.kinds, candidates.user_vocabulary.kinds, "predictions")
     sources = np.full(count, -1, np.int64)
     if len(users) and len(candidates.user_vocabulary):
         of_users = candidates.user_vocabulary.find(users, "candidates")
@@ -202,8 +200,7 @@ def _candidate_ids(rows: Rows, inputs: AlignedInputs, candidates: CandidateItems
         raise type_error("candidates", "item keys, as in the predictions", "column numbers of a matrix")
     kind, found = (("int",) if one is None else one.kinds for one in (keys, candidate_keys))
     if kind != found:
-        expected = f"items of type {' and '.join(kind)}, as in the predictions"
-        raise type_error("candidates", expected, " and ".join(found), hint=KIND_HINT)
+        raise kinds_error("candidates", "items", kind, found, "predictions")
     if keys is not None and inputs.item_ids is not None:
         ids = np.argsort(inputs.item_ids)[ids]  # ids that ascend as the keys do
     if keys is not None and candidate_keys is not None:

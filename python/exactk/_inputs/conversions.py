@@ -9,12 +9,10 @@ import numpy as np
 from exactk._inputs.alignment import in_shared_vocabularies, rows_of_users, with_shared_users
 from exactk._inputs.batches import Reader
 from exactk._inputs.checks import score_array
-from exactk._inputs.column_use import check_columns_are_read
 from exactk._inputs.long_format import Encoding
 from exactk._inputs.model.lists import Exclusions, Rankings
 from exactk._inputs.model.rows import Rows, validated_copy, with_labels_as_keys
 from exactk._inputs.model.scores import Scores, SparseScores, predictions_from_rows
-from exactk._inputs.paths import opened
 from exactk._inputs.readings import warn_of_ascending, warn_of_tuples, warn_of_zeros
 from exactk._inputs.registry import (
     BATCHES,
@@ -24,7 +22,9 @@ from exactk._inputs.registry import (
     SPARSE_SCORES,
     ClassifiedValue,
     ConversionOptions,
+    check_columns_are_read,
     classify,
+    opened,
     rows_of_container,
 )
 from exactk._inputs.truth import Truth

@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING, Any
 from exactk._inputs.checks import bias_array, vector_array
 from exactk._inputs.keys.key_lists import keys_of_items, keys_of_rows
 from exactk._inputs.keys.vocabulary import Snapshot
-from exactk._inputs.model.candidate_items import CandidateItems
+from exactk._inputs.model.lists import CandidateItems
 from exactk._inputs.model.scores import CanonicalEmbeddings, checked_threshold
-from exactk._inputs.paths import open_path
-from exactk._inputs.registry import as_candidate_items, classify
+from exactk._inputs.registry import as_candidate_items, classify, open_path
 from exactk._runtime.errors import ExactkError
 from exactk._runtime.faults import Option, as_text
 

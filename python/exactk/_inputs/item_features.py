@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from exactk._inputs.checks import Offsets
     from exactk._inputs.containers.tables import ColumnTable
     from exactk._inputs.keys.columns import Column
-    from exactk._inputs.keys.item_keys import ItemEntries
+    from exactk._inputs.keys.key_lists import ItemEntries
 
 _NAME = "features"
 _EXPECTED = (

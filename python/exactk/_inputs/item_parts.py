@@ -24,13 +24,10 @@ from exactk._inputs.keyed_values import (
 )
 from exactk._inputs.keys.column_roles import usual_role
 from exactk._inputs.keys.columns import column_of_objects
-from exactk._inputs.keys.disjoint_keys import describe_disjoint
-from exactk._inputs.keys.item_keys import ItemEntries, ItemKeys
-from exactk._inputs.keys.key_lists import encode_labels
+from exactk._inputs.keys.key_lists import ItemEntries, ItemKeys, describe_disjoint, encode_labels
 from exactk._inputs.model.item_table import CanonicalItems, Histories
 from exactk._inputs.model.rows import remove_padding, validated_copy
-from exactk._inputs.paths import opened
-from exactk._inputs.registry import classify
+from exactk._inputs.registry import classify, opened
 from exactk._runtime import optional
 from exactk._runtime.errors import ExactkError, input_error, type_error
 from exactk._runtime.faults import Option

@@ -8,7 +8,7 @@ from exactk._inputs.conversions import default_encoding
 from exactk._inputs.item_parts import canonical_items, interactions_of
 from exactk._inputs.long_format import Encoding
 from exactk._inputs.model.item_table import CanonicalItems
-from exactk._inputs.paths import open_path
+from exactk._inputs.registry import open_path
 from exactk._runtime.errors import ExactkError
 from exactk._runtime.faults import Option, plural
 

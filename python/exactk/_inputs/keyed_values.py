@@ -20,8 +20,7 @@ from exactk._inputs.containers.tables import open_table
 from exactk._inputs.keys import column_roles
 from exactk._inputs.keys.column_roles import Columns, usual_role
 from exactk._inputs.keys.columns import TextColumn, index_columns, is_missing, key_columns, key_kind
-from exactk._inputs.keys.item_keys import ItemEntries
-from exactk._inputs.keys.key_lists import encode_item_keys
+from exactk._inputs.keys.key_lists import ItemEntries, encode_item_keys
 from exactk._inputs.keys.vocabulary import Vocabulary
 from exactk._inputs.long_format import Encoding, encode_items, key_kinds
 from exactk._inputs.registry import ARRAY, BLOCKS, FRAME, LIST, MAPPING, SERIES, classify

@@ -1,13 +1,17 @@
 """The list of containers, and the only place that inspects a value's type.
 
-A new container is one adapter in `containers` and one entry here, from which docstrings and the docs list it.
+A new container is one adapter in `containers` and one entry here, from which docstrings and the docs list it. Paths of
+files stand in place of containers: the reader of files is in a layer above, and is loaded with the first path.
 """
 
 from __future__ import annotations
 
 import os
 from collections.abc import Generator, Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from contextvars import ContextVar
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol, TypeGuard
 
 import numpy as np
 
@@ -15,11 +19,11 @@ from exactk._inputs import ways_on
 from exactk._inputs.batches import Batches
 from exactk._inputs.checks import id_array, import_dlpack
 from exactk._inputs.containers import arrays, frames, sequences, tables
+from exactk._inputs.containers.frames import has_values_by_user_and_item
 from exactk._inputs.keys import pivoted
-from exactk._inputs.keys.column_roles import usual_role
+from exactk._inputs.keys.column_roles import ROLES, usual_role
 from exactk._inputs.long_format import Encoding
-from exactk._inputs.model.candidate_items import CandidateItems
-from exactk._inputs.model.lists import Lists
+from exactk._inputs.model.lists import CandidateItems, Lists
 from exactk._inputs.model.rows import Rows, with_labels_as_keys
 from exactk._inputs.model.scores import CanonicalEmbeddings, Scores, SparseScores
 from exactk._inputs.model.top_k import TopK
@@ -28,9 +32,10 @@ from exactk._runtime.errors import InputTypeError, input_error, type_error
 from exactk._runtime.records import NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable, Sequence
 
     from exactk._inputs.keys.column_roles import ColumnNames
+    from exactk._inputs.types import FilePath
 
 
 class ConversionOptions(NamedTuple):
@@ -261,3 +266,120 @@ def _refuse_users(items: Any) -> None:  # noqa: ANN401 - a Series
     if index is not None and (not are_numbers or usual_role(str(index.name)) == "user"):
         hint = "candidates=candidates.tolist() has the same for all users, candidates.groupby(candidates.index).agg(list) each user's"
         raise input_error("candidates", "items of all users, or lists by user", "an item by user", hint=hint)
+
+
+class FileReader(Protocol):
+    """What reads files."""
+
+    def has_columns(self, path: FilePath, role: str) -> bool:
+        """Return whether the format that the path's ending selects has named columns."""
+        ...
+
+    def column_names(self, path: FilePath, role: str) -> list[str]:
+        """Return the names of the file's columns; none for a format without."""
+        ...
+
+    def read_argument(self, path: FilePath, argument: str, columns: ColumnNames) -> Any:  # noqa: ANN401 - a container
+        """Return the container of a file that is passed as an argument of `exactk.evaluate` or `exactk.topk`."""
+        ...
+
+    def warn_of_ranks(self, files: Sequence[Any]) -> None:
+        """Warn once of what is pending of several files."""
+        ...
+
+
+def _reader() -> FileReader:
+    reader: Any = import_module("exactk._files.file_arguments")
+    return reader  # type: ignore[no-any-return]  # which mypy does not know to be one
+
+
+class FilesOfSystems:
+    """A context in which what the files of several systems show is warned of once, at its end."""
+
+    pending: ContextVar[list[Any] | None] = ContextVar("pending", default=None)
+
+    def __enter__(self) -> None:
+        """Enter the context."""
+        self._token = self.pending.set([])
+
+    def __exit__(self, kind: object, *_: object) -> None:
+        """Warn, unless an error ends the context."""
+        pending = self.pending.get()
+        self.pending.reset(self._token)
+        if pending and kind is None:
+            _reader().warn_of_ranks(pending)
+
+
+def is_path(value: object) -> TypeGuard[FilePath]:
+    """Return whether the value is a path."""
+    return isinstance(value, (str, os.PathLike))
+
+
+def names_file(text: str) -> bool:
+    """Return whether a string that could be a column's name is a path: of a file, or with an ending or a folder."""
+    try:
+        Path(text).stat()
+    except (OSError, ValueError):  # ValueError: a zero byte
+        return bool(Path(text).suffix) or os.sep in text
+    return True
+
+
+def has_columns(path: FilePath, argument: str) -> bool:
+    """Return whether the file has named columns."""
+    return _reader().has_columns(path, argument)
+
+
+def column_names(path: FilePath, argument: str) -> list[str]:
+    """Return the names of the file's columns; none for a format without."""
+    return _reader().column_names(path, argument)
+
+
+def open_path(value: object, argument: str, columns: ColumnNames) -> object:
+    """Return the container of the file at a path; other values unchanged."""
+    return _reader().read_argument(value, argument, columns) if is_path(value) else value
+
+
+def opened(classified: ClassifiedValue, argument: str, columns: ColumnNames) -> ClassifiedValue:
+    """Return the container of the file if the value is a path; other values unchanged."""
+    if classified.container is not FILE:
+        return classified
+    return classify(open_path(classified.value, argument, columns), argument)
+
+
+def check_columns_are_read(
+    columns: ColumnNames, classified: Iterable[tuple[str, ClassifiedValue]], **others: object
+) -> None:
+    """Raise InputError if a column is named but no argument is a data frame, or a file with columns.
+
+    The arguments, each with its name: those that the call has classified, and others.
+    """
+    named = [role for role, name in columns.items() if name is not None]
+    if not named:
+        return
+    given = [*classified, *((argument, classify(value, argument)) for argument, value in others.items())]
+    containers: dict[str, set[Container | None]] = {}
+    for argument, one in given:
+        containers.setdefault(argument, set()).add(one.container)
+    if any(BLOCKS in kinds for kinds in containers.values()):  # their content is unknown until they are read
+        return
+    read = {role for argument, one in given if _has_columns(one, argument) for role in ROLES[argument]}
+    for role in named:
+        if role not in read:
+            takers = [argument for argument in ROLES if argument in containers and role in ROLES[argument]]
+            found = f"{role}={columns.get(role)!r} without one"
+            function = "as_predictions" if role in {"score", "rank"} else "as_truth"
+            was_converted = any(containers[taker] & {LISTS, SPARSE_SCORES} for taker in takers)
+            hint = f"pass {role}= to exactk.read or exactk.{function}, which read the columns"
+            raise input_error(
+                role,
+                f"a data frame or file with columns as {' or '.join(takers)}",
+                found,
+                hint=hint if was_converted else "",
+            )
+
+
+def _has_columns(classified: ClassifiedValue, argument: str) -> bool:
+    value, container = classified
+    if container is FILE:
+        return has_columns(value, argument)
+    return container is FRAME or container is BATCHES or (container is SERIES and has_values_by_user_and_item(value))

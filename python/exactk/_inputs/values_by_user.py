@@ -14,11 +14,10 @@ from exactk._inputs.containers.frames import has_user_index
 from exactk._inputs.containers.tables import is_frame
 from exactk._inputs.keyed_values import USER_CONTAINERS, values_by_user
 from exactk._inputs.keys.columns import is_missing as is_missing_value
-from exactk._inputs.keys.disjoint_keys import describe_disjoint
-from exactk._inputs.keys.key_lists import encode_labels, encode_row_keys
-from exactk._inputs.keys.vocabulary import KIND_HINT, vocabulary_of_labels
+from exactk._inputs.keys.key_lists import describe_disjoint, encode_labels, encode_row_keys
+from exactk._inputs.keys.vocabulary import kinds_error, vocabulary_of_labels
 from exactk._inputs.model.item_table import UserHistories
-from exactk._inputs.paths import names_file, open_path
+from exactk._inputs.registry import names_file, open_path
 from exactk._runtime import optional
 from exactk._runtime.errors import input_error, type_error
 
@@ -152,8 +151,7 @@ class UserValues:
         """Raise InputTypeError if no key is of the users' type, and so none can match."""
         users = inputs.truth.user_vocabulary
         if users is not None and self.keys and users.kinds not in self.keys:
-            expected, found = (" and ".join(one) for one in (users.kinds, next(iter(self.keys))))
-            raise type_error(self.argument, f"users of type {expected}, as in the truth", found, hint=KIND_HINT)
+            raise kinds_error(self.argument, "users", users.kinds, next(iter(self.keys)), "truth")
 
 
 def _positions_by_code(
@@ -308,8 +306,7 @@ def histories_of_users(
         hint = "truth=dict(zip(users, truth)) adds them"
         raise type_error("truth", "user keys, as in train", "rows without user keys", hint=hint)
     if len(keys) and len(histories) and keys.kinds != histories.users.kinds:
-        expected, found = (" and ".join(one.kinds) for one in (keys, histories.users))
-        raise type_error(_TRAIN, f"users of type {expected}, as in the truth", found, hint=KIND_HINT)
+        raise kinds_error(_TRAIN, "users", keys.kinds, histories.users.kinds, "truth")
     if inputs.row_users is not None and by_code is not None:
         return UserHistories(histories, _at_codes(by_code, inputs.row_users[1]))
     if not len(keys) or not len(histories):

@@ -13,7 +13,7 @@ from exactk._engine.pairs import Pairing, core_paired_engine
 from exactk._engine.request import align_systems, request_of_arguments
 from exactk._engine.systems import ONE_SYSTEM, SEVERAL_SYSTEMS, in_system
 from exactk._engine.warnings import Evaluated, warn_of
-from exactk._inputs.base_messages import ARGUMENT as BASE, naming_base
+from exactk._inputs.alignment import ARGUMENT as BASE, naming_base
 from exactk._inputs.items import Items
 from exactk._inputs.keys.column_roles import Columns, user_columns
 from exactk._inputs.registry import classify

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from exactk._inputs.base_messages import ARGUMENT as BASE
+from exactk._inputs.alignment import ARGUMENT as BASE
 from exactk._inputs.containers.frames import columns_by_role
 from exactk._inputs.keys.column_roles import Columns, item_column, user_columns, usual_role
 from exactk._inputs.keys.vocabulary import KIND_HINT

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from exactk._engine.problem import TopKProblem
-from exactk._inputs.base_messages import ARGUMENT, naming_base
+from exactk._inputs.alignment import ARGUMENT, naming_base
 from exactk._inputs.base_predictions import most_items
 from exactk._inputs.model.lists import Rankings
 from exactk._runtime.errors import input_error

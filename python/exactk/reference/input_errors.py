@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from exactk._inputs.base_messages import naming_base
+from exactk._inputs.alignment import naming_base
 from exactk._inputs.model.lists import Rankings
 from exactk._inputs.model.scores import CanonicalEmbeddings, SparseScores
 from exactk._plan.fields import STRICT_TIES

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from exactk._engine.problem import BestIndices, TopKProblem
-    from exactk._inputs.model.candidate_items import CandidateItems
+    from exactk._inputs.model.lists import CandidateItems
     from exactk._inputs.model.scores import Scored
 
 

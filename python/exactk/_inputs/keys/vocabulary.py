@@ -34,6 +34,15 @@ KIND_HINT: Text = (
 )
 
 
+def kinds_error(
+    argument: str, noun: str, expected: Sequence[str], found: Sequence[str], source: str, example: str = ""
+) -> Exception:
+    """Return the error for users or items with keys of other kinds than those in the source have."""
+    such_as = f" (such as {example})" if example else ""
+    kinds = f"{noun} of type {' and '.join(expected)}, as in the {source}"
+    return type_error(argument, kinds, " and ".join(found) + such_as, hint=KIND_HINT)
+
+
 class Vocabulary(Record, eq=False):
     """Distinct keys, in order of first appearance; keys are only ever added. A key of several columns is encoded part by part.
 
@@ -87,9 +96,7 @@ class Vocabulary(Record, eq=False):
     def check_kinds(self, kinds: Sequence[str], argument: str, noun: str = "users", example: str = "") -> None:
         """Raise InputTypeError unless keys of these kinds can be added; `noun` and `example` are for the message."""
         if tuple(kinds) != self.kinds:
-            expected, found = (" and ".join(part_kinds) for part_kinds in (self.kinds, kinds))
-            found += f" (such as {example})" if example else ""
-            raise type_error(argument, f"{noun} of type {expected}, as in the truth", found, hint=KIND_HINT)
+            raise kinds_error(argument, noun, self.kinds, kinds, "truth", example)
 
     @cached_property
     def _positions(self) -> dict[tuple[int, ...], Codes]:  # in key order, by sizes

@@ -13,8 +13,8 @@ import numpy as np
 
 from exactk import _core
 from exactk._inputs.checks import converted, parts, read_only
-from exactk._inputs.keys.item_keys import ItemKeys
-from exactk._inputs.keys.vocabulary import KIND_HINT, Snapshot
+from exactk._inputs.keys.key_lists import ItemKeys
+from exactk._inputs.keys.vocabulary import Snapshot, kinds_error
 from exactk._inputs.model.rows import Rows, reindex
 from exactk._runtime.errors import type_error
 
@@ -217,12 +217,11 @@ class CanonicalItems:
             if are_columns:
                 hint = "exactk.Scores(values, items=items) and exactk.Embeddings(..., items=items) have keys"
                 raise type_error("items", "column numbers, as the scores have no item keys", "item keys", hint=hint)
-            raise type_error("items", "items of type int, as in the predictions", self.keys.kind, hint=KIND_HINT)
+            raise kinds_error("items", "items", ["int"], [self.keys.kind], "predictions")
         if items is not None and self.has_columns:
             raise type_error("items", "item keys, as in the predictions", "a number of items or columns of a matrix")
         if items is not None and items.kinds != (self.keys.kind,):
-            expected = f"items of type {items.kinds[0]}, as in the predictions"
-            raise type_error("items", expected, self.keys.kind, hint=KIND_HINT)
+            raise kinds_error("items", "items", items.kinds[:1], [self.keys.kind], "predictions")
         ids = self.keys.ids_among(items, item_ids)
         return self if ids is self.ids else replace(self, ids=ids)
 

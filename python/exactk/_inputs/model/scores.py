@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from exactk._inputs.checks import Ids
     from exactk._inputs.keys.vocabulary import Snapshot
-    from exactk._inputs.model.candidate_items import CandidateItems
+    from exactk._inputs.model.lists import CandidateItems
     from exactk._inputs.model.rows import FindRow
     from exactk._inputs.protocols import DataFrame, KeysLike, MatrixLike, VectorLike
 
