@@ -8,7 +8,7 @@ from exactk._inputs.batches import Batches, Reader
 from exactk._inputs.checks import number_array, offset_array
 from exactk._inputs.containers.frames import columns_of_choice
 from exactk._inputs.conversions import default_encoding, exclusions_of, predictions_of, scored_input, truth_of
-from exactk._inputs.keys.column_roles import ROLES
+from exactk._inputs.keys.column_roles import ROLES, ChosenColumns
 from exactk._inputs.keys.columns import NumberColumn, PackedColumn, column_of_array
 from exactk._inputs.long_format import Encoding, LongColumns, encode_items, rows_by_user, rows_from_long_format
 from exactk._inputs.model.lists import Exclusions, Rankings
@@ -72,8 +72,9 @@ def result_of_table(
         if choice is None:
             classified = classify(table, role)
         else:
-            chosen = choice.ids, choice.values, choice.unused
-            classified = ClassifiedValue(columns_of_choice(table, *chosen, role, columns, source), FRAME)
+            (*users, item), values = choice.ids, {value: name for name, value in choice.values.items()}
+            chosen = ChosenColumns(users, item, values)
+            classified = ClassifiedValue(columns_of_choice(table, chosen, choice.unused, role, columns, source), FRAME)
         result: ReadResult = _CONVERSIONS[role](classified, columns, encoding)
         return result
 

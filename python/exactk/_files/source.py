@@ -13,7 +13,7 @@ from exactk._files.column_choice import ColumnChoice
 from exactk._files.text import recorded_size
 from exactk._inputs.containers.tables import ColumnTable
 from exactk._inputs.keys import column_roles
-from exactk._inputs.keys.column_roles import ROLES, Columns, UnusedColumns, events_among, names_outcome
+from exactk._inputs.keys.column_roles import VALUE_ROLES, Columns, UnusedColumns, events_among, names_outcome
 from exactk._inputs.keys.columns import PackedColumn
 from exactk._inputs.keys.vocabulary import Vocabulary
 from exactk._runtime.errors import ExactkError, warn
@@ -162,18 +162,12 @@ def choose_columns(source: Source, requested: RequestedColumns, *, is_first: boo
     role, existing = source.file.role, source.names
     if any("\0" in name for name in existing):
         raise source.file.fault("column names without zero bytes", "a zero byte")
-    columns = Columns.of(existing, cast("ColumnNames", requested), role)
-    users = column_roles.user_columns(columns, requested.get("user"), role)
-    item = column_roles.item_column(columns, requested.get("item"), role)
-    values = {
-        value: name
-        for value in ROLES[role][2:]
-        if (name := column_roles.value_column(columns, value, requested.get(value), role)) is not None
-    }
-    column_roles.check_distinct([*users, item, *values.values()], role)
-    if role in {"predictions", "scores"} and not values and source.has_one_item_per_row:
-        raise column_roles.order_error(columns, [*users, item], ROLES[role][2:], role)
-    used = {*users, item, *values.values()}
+    names = cast("ColumnNames", requested)
+    columns = Columns.of(existing, names, role)
+    chosen = column_roles.choose_columns(columns, names, role, VALUE_ROLES[role])
+    if role in {"predictions", "scores"} and not chosen.values and source.has_one_item_per_row:
+        raise column_roles.order_error(columns, chosen.names, VALUE_ROLES[role], role)
+    used = {*chosen.names}
     others = tuple(name for name in source.number_columns() if name not in used) if is_first else ()
     unused = UnusedColumns()
     if role == "truth" and requested.get("grade") is None:
@@ -186,5 +180,6 @@ def choose_columns(source: Source, requested: RequestedColumns, *, is_first: boo
             found = f"rows of {source.file.path} whose {name!r} is 0 or less count as the others do"
             warn(f"exclude: {found}; leave out these rows if they are no interactions, or the column if they are")
     if role in {"predictions", "scores"} and not {"score", "rank"} & requested.keys():
-        column_roles.warn_of_other_scores(others, values, role)
-    return ColumnChoice((*users, item), {name: value for value, name in values.items()}, unused)
+        column_roles.warn_of_other_scores(others, chosen.values, role)
+    values = {name: value for value, name in chosen.values.items()}
+    return ColumnChoice((*chosen.users, chosen.item), values, unused)

@@ -9,6 +9,7 @@ import numpy as np
 
 from exactk._inputs.alignment import ARGUMENT, in_shared_vocabularies, name_rows_and_keys, naming_base, rows_of_users
 from exactk._inputs.candidate_lists import merge_restrictions, restrict_lists
+from exactk._inputs.checks import positions_in
 from exactk._inputs.conversions import predictions_of
 from exactk._inputs.model.lists import Rankings
 from exactk._inputs.model.rows import Rows, reindex, remove_padding
@@ -128,8 +129,7 @@ def _ids_among(base: AlignedInputs, inputs: AlignedInputs, ids: Ids) -> NDArray[
     if keys is None:
         held, ids = np.unique(ids, return_inverse=True)
         order = np.argsort(others.array)
-        codes = order.take(np.searchsorted(others.array[order], held), mode="clip")
-        codes = np.where(others.array[codes] == held, codes, -1)
+        codes = np.append(order, -1)[positions_in(others.array[order], held)]
     else:
         codes = others.find(keys, ARGUMENT)
         if base.item_ids is not None:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from exactk._inputs.checks import positions_in
 from exactk._inputs.keys.vocabulary import kinds_error
 from exactk._inputs.model.lists import Rankings
 from exactk._inputs.model.rows import Rows, reindex, remove_padding
@@ -104,10 +105,8 @@ def restrict_lists(inputs: AlignedInputs, candidates: CandidateItems | None) -> 
     rows = remove_padding(predictions.rows())
     kept = np.flatnonzero(_is_candidate(rows, inputs, candidates))
     kept_indptr = np.searchsorted(kept, rows.indptr).astype(np.int64)
-    restricted = rows._replace(
+    restricted = rows.with_entries(kept)._replace(
         indptr=kept_indptr,
-        items=rows.items[kept],
-        scores=None if rows.scores is None else rows.scores[kept],
         ranks=None if rows.ranks is None else _closed_ranks(rows.ranks, rows.indptr, kept, kept_indptr),
         find_row=None,  # positions are made those of all entries, which have a row
         is_owned=True,
@@ -145,14 +144,11 @@ def _is_candidate(rows: Rows, inputs: AlignedInputs, candidates: CandidateItems)
     sources = _candidate_rows_of_users(rows, inputs, candidates)
     distinct = np.unique(candidates.items)
     ids = _candidate_ids(rows, inputs, candidates)
-    index = np.searchsorted(distinct, ids)
-    found = distinct.take(index, mode="clip") == ids if len(distinct) else np.zeros(len(ids), np.bool_)
+    index = positions_in(distinct, ids)
     # Pairs of row and item as numbers, which ascend over the candidates.
     pairs = candidate_rows * len(distinct) + np.searchsorted(distinct, candidates.items)
     entry_pairs = sources[entry_rows] * len(distinct) + index
-    slots = np.searchsorted(pairs, entry_pairs)
-    is_pair = pairs.take(slots, mode="clip") == entry_pairs if len(pairs) else np.zeros(len(ids), np.bool_)
-    return found & is_pair & (sources[entry_rows] >= 0)
+    return (index >= 0) & (positions_in(pairs, entry_pairs) >= 0) & (sources[entry_rows] >= 0)
 
 
 def _candidate_rows_of_users(rows: Rows, inputs: AlignedInputs, candidates: CandidateItems) -> NDArray[np.int64]:
@@ -210,6 +206,4 @@ def _candidate_ids(rows: Rows, inputs: AlignedInputs, candidates: CandidateItems
     if candidate_keys is None:
         return ids
     order = np.argsort(candidate_keys.array)
-    ascending = candidate_keys.array[order]
-    slots = np.searchsorted(ascending, ids)
-    return np.where(ascending.take(slots, mode="clip") == ids, order.take(slots, mode="clip"), -1)
+    return np.append(order, -1)[positions_in(candidate_keys.array[order], ids)]

@@ -173,6 +173,25 @@ def flat_positions(starts: NDArray[Any], sizes: NDArray[Any]) -> tuple[Offsets, 
     return offsets, np.arange(offsets[-1]) + np.repeat(starts - offsets[:-1], sizes)
 
 
+def row_at(indptr: NDArray[np.integer[Any]], offset: int) -> tuple[int, int]:
+    """Return the row that has the element at an offset, and its position in the row."""
+    row = int(np.searchsorted(indptr, offset, side="right")) - 1
+    return row, offset - int(indptr[row])
+
+
+def first_and_count(flags: NDArray[np.bool_]) -> tuple[int, int]:
+    """Return where the first True is, and how many there are."""
+    return int(np.argmax(flags)), int(flags.sum())
+
+
+def positions_in(ascending: NDArray[Any], values: NDArray[Any]) -> NDArray[np.int64]:
+    """Return the position of each value among ascending ones; -1 for none."""
+    if not len(ascending):
+        return np.full(len(values), -1, np.int64)
+    slots = np.searchsorted(ascending, values)
+    return np.where(ascending.take(slots, mode="clip") == values, slots, -1)
+
+
 def first_repeat(values: NDArray[Any]) -> tuple[int, int] | None:
     """Return the position of the first value that repeats an earlier one, and how many do; None if all are distinct."""
     firsts = np.unique(values, return_index=True)[1]
@@ -180,7 +199,7 @@ def first_repeat(values: NDArray[Any]) -> tuple[int, int] | None:
         return None
     repeats = np.ones(len(values), np.bool_)
     repeats[firsts] = False
-    return int(np.argmax(repeats)), int(repeats.sum())
+    return first_and_count(repeats)
 
 
 def _as_contiguous(

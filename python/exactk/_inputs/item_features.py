@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from exactk._inputs.checks import as_ndarray, number_array, offsets_of
+from exactk._inputs.checks import as_ndarray, first_and_count, number_array, offsets_of, row_at
 from exactk._inputs.containers.arrays import stored_elements
 from exactk._inputs.containers.frames import elements
 from exactk._inputs.containers.tables import open_table
@@ -145,8 +145,7 @@ def _check_entries_are_given(flat: list[Any], indptr: Offsets, items: ItemEntrie
         return
     offset = next((offset for offset, one in enumerate(flat) if is_missing(one)), None)
     if offset is not None:
-        row = int(np.searchsorted(indptr, offset, side="right")) - 1
-        position = offset - int(indptr[row])
+        row, position = row_at(indptr, offset)
         found = f"{flat[offset]}{of_item(items, row)}"
         raise input_error(argument, "a value in every entry", found, row=row, position=position, hint=LEAVE_OUT)
 
@@ -154,10 +153,10 @@ def _check_entries_are_given(flat: list[Any], indptr: Offsets, items: ItemEntrie
 def _vectors_of_lists(indptr: Offsets, column: Column, items: ItemEntries | None) -> ItemFeatures:
     sizes = np.diff(indptr)
     if (different := sizes != sizes[0]).any():
-        row = int(np.argmax(different))
+        row, count = first_and_count(different)
         expected, found = f"vectors of one length ({sizes[0]})", f"{sizes[row]}{of_item(items, row)}"
         hint = "tags are strings, or integers in sets" if column.kind == "int" else ""
-        raise input_error(_NAME, expected, found, row=row, count=int(different.sum()), hint=hint)
+        raise input_error(_NAME, expected, found, row=row, count=count, hint=hint)
     return _dense_vectors(number_array(column.values(_NAME), _NAME).reshape(len(sizes), -1))
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from exactk import _core
-from exactk._inputs.checks import number_array, read_only
+from exactk._inputs.checks import first_and_count, number_array, read_only
 from exactk._inputs.containers.arrays import rows_of_sparse_matrix
 from exactk._inputs.conversions import exclusions_of
 from exactk._inputs.item_features import features_of
@@ -239,7 +239,7 @@ def _check_numbers(
     """Raise InputError for the first wrong number, naming its item."""
     if not is_wrong.any():
         return
-    position, count = int(np.argmax(is_wrong)), int(is_wrong.sum())
+    position, count = first_and_count(is_wrong)
     found = f"{numbers[position]:g}{of_item(items, position)}"
     raise input_error(argument, expected, found, position=position, count=count)
 
@@ -320,7 +320,7 @@ def _positions(
     positions = catalogue.keys.find(items, argument)
     is_foreign = positions < 0
     if is_foreign.any() and not may_be_foreign:
-        position, number = int(np.argmax(is_foreign)), int(is_foreign.sum())
+        position, number = first_and_count(is_foreign)
         found = f"{items.text(position)}, which is not in it"
         examples = ("", catalogue.keys.text(0))
         hint = describe_disjoint("item", argument, "the catalogue", examples) if is_foreign.all() else ""

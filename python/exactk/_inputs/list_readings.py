@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from exactk._inputs.checks import offsets_of
 from exactk._inputs.model.lists import Rankings
 from exactk._inputs.model.rows import Rows
 from exactk._inputs.model.scores import Scores, SparseScores
@@ -215,8 +216,7 @@ def relevant_items(truth: Truth | Rows, min_grade: float | str | None) -> Rows:
     if truth.grades is None or min_grade == "any":
         return Rows(truth.indptr, truth.items, truth.grades)
     is_relevant = _are_relevant(truth.grades, min_grade)
-    offsets = np.concatenate([np.zeros(1, np.int64), np.cumsum(is_relevant, dtype=np.int64)])
-    return Rows(offsets[truth.indptr], truth.items[is_relevant], truth.grades[is_relevant])
+    return Rows(offsets_of(is_relevant)[truth.indptr], truth.items[is_relevant], truth.grades[is_relevant])
 
 
 def ascend(indptr: NDArray[np.integer[Any]], scores: NDArray[Any] | None) -> bool:

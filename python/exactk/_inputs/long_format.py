@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from exactk import _core
-from exactk._inputs.checks import id_array, number_array
+from exactk._inputs.checks import first_and_count, id_array, number_array, row_at
 from exactk._inputs.keys.columns import key_kind
 from exactk._inputs.keys.vocabulary import SharedVocabulary, Vocabulary
 from exactk._inputs.model.rows import (
@@ -182,11 +182,10 @@ def check_same_order(scores: NDArray[Any] | None, indptr: Offsets, argument: str
     ascends[indptr[:-1][np.diff(indptr) > 0]] = False
     if not ascends.any():
         return
-    offset, count = int(np.argmax(ascends)), int(ascends.sum())
-    row = int(np.searchsorted(indptr, offset, side="right")) - 1
+    offset, count = first_and_count(ascends)
+    row, position = row_at(indptr, offset)
     found = f"score {scores[offset]} ranked below score {scores[offset - 1]}"
     expected = "scores and ranks that give the same order, or one of them"
-    position = offset - int(indptr[row])
     raise input_error(argument, expected, found, row=row, position=position, count=count, hint=hint)
 
 
@@ -207,7 +206,7 @@ def rows_by_user(users: Sequence[Column], labels: Sequence[str], rows: Rows, arg
     sources = np.full(len(vocabulary), -1, np.int64)
     sources[codes[::-1]] = np.arange(len(codes))[::-1]  # the first of each
     if (repeated := sources[codes] != np.arange(len(codes))).any():
-        row, count = int(np.argmax(repeated)), int(repeated.sum())
+        row, count = first_and_count(repeated)
         found = f"{vocabulary.snapshot().repr_of(int(codes[row]))} again"
         raise with_frame_row(input_error(argument, "each user once", found, row=row, count=count), rows.find_row)
     return reindex(rows, sources)._replace(user_vocabulary=vocabulary.snapshot())
@@ -248,7 +247,7 @@ def rank_array(ranks: Column, argument: str) -> NDArray[Any]:
     array = ranks.values(argument)
     if array.dtype.kind in "iu":
         if (beyond := array > np.iinfo(np.int64).max).any():
-            position, count = int(np.argmax(beyond)), int(beyond.sum())
+            position, count = first_and_count(beyond)
             raise input_error(argument, "ranks below 2^63", str(array[position]), position=position, count=count)
         return id_array(array, argument).astype(np.int64, copy=False)
     return number_array(array, argument)

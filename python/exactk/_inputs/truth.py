@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from exactk._inputs.checks import as_ndarray, flag_array, key_array, number_array, offset_array
+from exactk._inputs.checks import as_ndarray, flag_array, key_array, number_array, offset_array, offsets_of
 from exactk._inputs.model.lists import Lists
 from exactk._inputs.model.rows import (
     FrameRow,
@@ -358,7 +358,7 @@ def from_ratings(
     rated = np.flatnonzero(~np.isnan(ratings))
     keys, codes = np.unique(row_users[rated], return_inverse=True)
     rows = rated[np.argsort(codes, kind="stable")]  # user by user, those of a user in the order given
-    indptr = np.concatenate([[0], np.cumsum(np.bincount(codes, minlength=len(keys)))]).astype(np.int64)
+    indptr = offsets_of(np.bincount(codes, minlength=len(keys)))
     find_row = rows_together(indptr, lambda number: FrameRow(int(rows[number]), "the ratings"))
     relevant = (ratings[rows] >= min_rating).astype(np.float64)
     lists = Rows(indptr, rows, find_row=find_row, is_owned=True)

@@ -71,8 +71,8 @@ def side_of_schema(
         users = user_columns(columns, requested.get("user"), argument)
         read = [name for name in schema.names if name not in users]
     else:
-        by_role = columns_by_role(table, argument, requested)
-        users, read = by_role.users, [by_role.item, *by_role.values.values()]
+        users, item, values = columns_by_role(table, argument, requested).chosen
+        read = [item, *values.values()]
     sources = dict.fromkeys(_source(schema, name) for name in (*read, *beside))
     of_users = [Column(name, f"user_{i}", key_kind(schema, name, argument)) for i, name in enumerate(users)]
     others = []
@@ -133,7 +133,7 @@ def check_kinds(sides: Iterable[Side], tables: Iterable[Any], requested: ColumnN
         names = {column.name: column.source for column in side.columns if column.kind}
         by_name = {name: key_kind(table.schema, source, side.argument) for name, source in names.items()}
         if side.argument not in {"weights", "groups"}:
-            item = columns_by_role(table, side.role, requested).item
+            item = columns_by_role(table, side.role, requested).chosen.item
             names, by_name = {**names, "item": item}, {**by_name, "item": key_kind(table.schema, item, side.argument)}
         for name, kind in by_name.items():
             kinds.setdefault(name, {}).setdefault(kind, f"{side.argument}.{names[name]}")

@@ -18,9 +18,11 @@ from exactk._inputs.checks import (
     converted,
     describe_dtype,
     elements_at,
+    first_and_count,
     id_array,
     number_array,
     offset_array,
+    row_at,
 )
 from exactk._inputs.containers.sequences import is_row
 from exactk._inputs.keys.columns import column_of_array, column_of_objects
@@ -172,15 +174,9 @@ def _check_columns(rows: Rows, columns: int, argument: str) -> None:
     if rows.indptr[0] != 0 or (rows.indptr[1:] < rows.indptr[:-1]).any():
         return  # the core refuses these offsets
     offsets = np.flatnonzero(rows.items >= columns)
-    row = int(np.searchsorted(rows.indptr, offsets[0], side="right")) - 1
-    raise input_error(
-        argument,
-        f"column numbers below {columns}, the number of columns",
-        str(rows.items[offsets[0]]),
-        row=row,
-        position=int(offsets[0] - rows.indptr[row]),
-        count=len(offsets),
-    )
+    row, position = row_at(rows.indptr, int(offsets[0]))
+    expected, found = f"column numbers below {columns}, the number of columns", str(rows.items[offsets[0]])
+    raise input_error(argument, expected, found, row=row, position=position, count=len(offsets))
 
 
 def rows_of_top_k(value: TopK, argument: str, encoding: Encoding) -> Rows:
@@ -265,8 +261,8 @@ def _lists_of_usearch(value: Any, argument: str) -> NeighborLists:  # noqa: ANN4
     if len(counts) != users:
         raise input_error(argument, f"one count per user ({users})", str(len(counts)))
     if (wrong := (counts < 0) | (counts > width)).any():
-        row = int(np.argmax(wrong))
-        raise input_error(argument, f"counts from 0 to {width}", str(counts[row]), row=row, count=int(wrong.sum()))
+        row, count = first_and_count(wrong)
+        raise input_error(argument, f"counts from 0 to {width}", str(counts[row]), row=row, count=count)
     return NeighborLists(ids, distances, counts)
 
 

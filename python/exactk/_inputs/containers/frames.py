@@ -15,7 +15,14 @@ from exactk._inputs.checks import asking
 from exactk._inputs.containers import sequences
 from exactk._inputs.containers.tables import open_table
 from exactk._inputs.keys import column_roles
-from exactk._inputs.keys.column_roles import Columns, UnusedColumns, events_among, names_outcome, usual_role
+from exactk._inputs.keys.column_roles import (
+    VALUE_ROLES,
+    Columns,
+    UnusedColumns,
+    events_among,
+    names_outcome,
+    usual_role,
+)
 from exactk._inputs.keys.columns import column_of_series, index_columns, is_missing
 from exactk._inputs.long_format import Encoding, LongColumns
 from exactk._inputs.model.rows import Rows, TruthColumns, locate_in_frame, name_rows, rows_with_lists
@@ -25,29 +32,31 @@ from exactk._runtime.faults import Option, as_text
 from exactk._runtime.records import NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from exactk._inputs.containers.tables import ColumnTable, Table
-    from exactk._inputs.keys.column_roles import ColumnNames
+    from exactk._inputs.keys.column_roles import ChosenColumns, ColumnNames
     from exactk._inputs.keys.columns import Column
     from exactk._runtime.faults import Text
-
-_VALUE_ROLES = {
-    "truth": {"grades": "grade"},
-    "predictions": {"scores": "score", "ranks": "rank"},
-    "scores": {"scores": "score"},
-}  # value columns of a frame, by field, and their roles
 
 
 class ColumnsByRole(NamedTuple):
     """The columns of a frame that are read, and the others."""
 
-    users: list[str]
-    item: str
-    values: dict[str, str]  # the columns of grades, scores or ranks
+    chosen: ChosenColumns
     selected: ColumnTable
     unused: UnusedColumns
     columns: Columns
+
+    @property
+    def has_lists(self) -> bool:
+        """Whether each row holds a list of items."""
+        return self.chosen.item in self.selected.list_offsets
+
+    @property
+    def users(self) -> list[Column]:
+        """The columns of users."""
+        return [self.selected.columns[name] for name in self.chosen.users]
 
 
 def rows_of_frame(value: object, argument: str, encoding: Encoding, requested: ColumnNames) -> Rows:
@@ -59,24 +68,23 @@ def rows_of_frame(value: object, argument: str, encoding: Encoding, requested: C
         else columns_by_role(value, argument, requested, encoding.source, is_whole=is_whole)
     )
     _warn_of_orders(by_role, argument, requested)
-    if by_role.item not in by_role.selected.list_offsets:
+    if not by_role.has_lists:
         rows = long_format.rows_from_long_format(_to_long_columns(by_role, argument, requested), argument, encoding)
         return _with_truth_columns(rows, by_role, argument)
-    users = [by_role.selected.columns[user] for user in by_role.users]
     rows = _rows_of_list_columns(by_role, argument, encoding)._replace(find_row=rows_with_lists(encoding.source))
     with name_rows(locate_in_frame(encoding.source)):
-        rows = long_format.rows_by_user(users, by_role.users, rows, argument, encoding)
+        rows = long_format.rows_by_user(by_role.users, by_role.chosen.users, rows, argument, encoding)
     return _with_truth_columns(rows, by_role, argument)
 
 
 def _with_truth_columns(rows: Rows, by_role: ColumnsByRole, argument: str) -> Rows:
     """Return the rows with the source columns of a truth, or of exclusions; other arguments do not need them."""
-    used, grade = (*by_role.users, by_role.item, *by_role.values.values()), by_role.values.get("grades")
-    if argument == "exclude":
-        return rows._replace(columns=TruthColumns(used, next(iter(by_role.unused.numbers), None)))
-    if argument != "truth":
+    if argument not in {"truth", "exclude"}:
         return rows
-    numbers, events = column_roles.may_be_grades(by_role.unused.numbers), by_role.unused.events
+    used, (numbers, events) = tuple(by_role.chosen.names), by_role.unused
+    if argument == "exclude":
+        return rows._replace(columns=TruthColumns(used, next(iter(numbers), None)))
+    numbers, grade = column_roles.may_be_grades(numbers), by_role.chosen.values.get("grade")
     kept = numbers if grade is None else tuple(filter(names_outcome, numbers))  # beside grades, what happened
     return rows._replace(columns=TruthColumns(used, grade, kept, events))
 
@@ -85,16 +93,15 @@ def _warn_of_orders(by_role: ColumnsByRole, argument: str, requested: ColumnName
     """Warn if the name of scores or ranks says that the other order is meant, or if other scores are not used."""
     if argument not in {"predictions", "scores"}:
         return
-    selected, has_lists = by_role.selected.columns, by_role.item in by_role.selected.list_offsets
-    chosen = {_VALUE_ROLES[argument][field]: name for field, name in by_role.values.items()}
+    selected, chosen = by_role.selected.columns, by_role.chosen.values
     score, rank = chosen.get("score", ""), chosen.get("rank")
     if column_roles.names_lowest_as_best(score) and not (
         usual_role(score) == "rank" and _has_fractions(selected[score])
     ):
-        column_roles.warn_of_order(score, argument, takes_ranks=not has_lists and "rank" in requested)
+        column_roles.warn_of_order(score, argument, takes_ranks=not by_role.has_lists and "rank" in requested)
     if rank is not None and requested.get("rank") is None and _has_fractions(selected[rank]):
         column_roles.warn_of_fractions(rank, argument)
-    is_ordered = by_role.values or has_lists  # otherwise the frame is refused
+    is_ordered = chosen or by_role.has_lists  # otherwise the frame is refused
     is_named = requested.get("score") is not None or requested.get("rank") is not None
     if by_role.unused.numbers and is_ordered and not is_named:
         takes_scores = "score" in requested
@@ -113,8 +120,8 @@ def long_columns(value: object, argument: str, requested: ColumnNames, *, warn: 
     by_role = columns_by_role(value, argument, requested)
     if warn:
         _warn_of_orders(by_role, argument, requested)
-    if by_role.item in by_role.selected.list_offsets:
-        raise type_error(f"{argument}.{by_role.item}", "one item per row", "lists")
+    if by_role.has_lists:
+        raise type_error(f"{argument}.{by_role.chosen.item}", "one item per row", "lists")
     return _to_long_columns(by_role, argument, requested)
 
 
@@ -123,20 +130,14 @@ def columns_by_role(
 ) -> ColumnsByRole:
     """Return the columns by the names that the caller requested, or else by common names."""
     table = open_table(value, argument)
-    names = table.names
-
-    def hint() -> str:
-        return table.matrix_hint(argument)
-
-    columns = Columns.of(names, requested, argument, hint)
-    users = column_roles.user_columns(columns, requested.get("user"), argument)
-    item = column_roles.item_column(columns, requested.get("item"), argument)
-    values = _value_columns(columns, argument, requested)
-    column_roles.check_distinct([*users, item, *values.values()], argument)
-    selected = _select(table, users, item, values, argument, source)
-    used = {*users, item, *values.values()}
+    columns = Columns.of(table.names, requested, argument, partial(table.matrix_hint, argument))
+    roles = [role for role in VALUE_ROLES.get(argument, ()) if role in requested]
+    named = [role for role in roles if requested.get(role) is not None]
+    chosen = column_roles.choose_columns(columns, requested, argument, named or roles)
+    selected = _select(table, chosen, argument, source)
+    used = {*chosen.names}
     others = [name for name in table.data_names if name not in used]
-    numbers = table.number_names(others, with_lists=item in selected.list_offsets)
+    numbers = table.number_names(others, with_lists=chosen.item in selected.list_offsets)
     unused = UnusedColumns(tuple(numbers))
     if argument == "truth" and requested.get("grade") is None:
         texts = [name for name in others if name not in numbers]
@@ -148,37 +149,27 @@ def columns_by_role(
     elif argument == "exclude":
         zeros = (name for name in filter(names_outcome, unused.numbers) if _range_of(table, name)[0] <= 0)
         unused = UnusedColumns(tuple(zeros))
-    return ColumnsByRole(users, item, values, selected, unused, columns)
+    return ColumnsByRole(chosen, selected, unused, columns)
 
 
 def columns_of_choice(
-    value: object,
-    ids: Sequence[str],
-    roles: Mapping[str, str],
-    unused: UnusedColumns,
-    argument: str,
-    requested: ColumnNames,
-    source: str,
+    value: object, chosen: ChosenColumns, unused: UnusedColumns, argument: str, requested: ColumnNames, source: str
 ) -> ColumnsByRole:
-    """Return the columns of a table that were chosen in a file: ids, and values with their roles.
+    """Return the columns of a table that were chosen in a file.
 
     Where the caller names scores or ranks, others do not order the rows.
     """
     table = open_table(value, argument)
-    (*users, item) = ids
-    named = {role for role in roles.values() if requested.get(role) is not None} or {*roles.values()}
-    fields = {role: field for field, role in _VALUE_ROLES.get(argument, {}).items()}
-    values = {fields[role]: name for name, role in roles.items() if role in named}
-    selected = _select(table, users, item, values, argument, source)
-    return ColumnsByRole(users, item, values, selected, unused, Columns.of(table.names, requested, argument))
+    named = {role: name for role, name in chosen.values.items() if requested.get(role) is not None}
+    chosen = chosen._replace(values=named or chosen.values)
+    selected = _select(table, chosen, argument, source)
+    return ColumnsByRole(chosen, selected, unused, Columns.of(table.names, requested, argument))
 
 
-def _select(
-    table: Table, users: list[str], item: str, values: Mapping[str, str], argument: str, source: str
-) -> ColumnTable:
+def _select(table: Table, chosen: ChosenColumns, argument: str, source: str) -> ColumnTable:
     """Return the columns. Raise InputTypeError if others than those of items, and their values, hold lists."""
-    selected = table.select([*users, item, *values.values()], argument, source)
-    for name in users if item in selected.list_offsets else [*users, *values.values()]:
+    selected = table.select(chosen.names, argument, source)
+    for name in chosen.users if chosen.item in selected.list_offsets else [*chosen.users, *chosen.values.values()]:
         if name in selected.list_offsets:  # even if it has as many values as rows: their rows are unknown
             raise type_error(f"{argument}.{name}", "a value in every row", "lists")
     return selected
@@ -207,56 +198,39 @@ def _distinct_texts(table: Table, argument: str, name: str) -> Sequence[str]:
 
 
 def _to_long_columns(by_role: ColumnsByRole, argument: str, requested: ColumnNames) -> LongColumns:
-    value_columns = {field: by_role.selected.columns[name] for field, name in by_role.values.items()}
-    if argument in {"predictions", "scores"} and not value_columns:
-        roles = [role for role in _VALUE_ROLES[argument].values() if role in requested]
-        raise column_roles.order_error(by_role.columns, [*by_role.users, by_role.item], roles, argument)
-    users = [by_role.selected.columns[user] for user in by_role.users]
-    return LongColumns(
-        users,
-        by_role.users,
-        by_role.selected.columns[by_role.item],
-        **value_columns,
-        hint=_hint_to_order(by_role.values),
-    )
-
-
-def _value_columns(columns: Columns, argument: str, requested: ColumnNames) -> dict[str, str]:
-    """Return the grade, score or rank columns."""
-    possible = _VALUE_ROLES.get(argument, {})
-    named = {field: role for field, role in possible.items() if requested.get(role) is not None}
-    return {
-        field: name
-        for field, role in (named or possible).items()
-        if role in requested
-        and (name := column_roles.value_column(columns, role, requested.get(role), argument)) is not None
-    }
+    chosen, selected = by_role.chosen, by_role.selected.columns
+    if argument in {"predictions", "scores"} and not chosen.values:
+        roles = [role for role in VALUE_ROLES[argument] if role in requested]
+        raise column_roles.order_error(by_role.columns, chosen.names, roles, argument)
+    values = {f"{role}s": selected[name] for role, name in chosen.values.items()}
+    hint = _hint_to_order(chosen.values)
+    return LongColumns(by_role.users, chosen.users, selected[chosen.item], **values, hint=hint)
 
 
 def _hint_to_order(values: dict[str, str]) -> Text:
     """Return how to select scores or ranks, if there are both."""
-    if not {"scores", "ranks"} <= values.keys():
+    if not {"score", "rank"} <= values.keys():
         return ()
-    score, rank = Option("score", values["scores"]), Option("rank", values["ranks"])
+    score, rank = Option("score", values["score"]), Option("rank", values["rank"])
     return (score, " or ", rank, " selects the one that orders them")
 
 
 def _rows_of_list_columns(by_role: ColumnsByRole, argument: str, encoding: Encoding) -> Rows:
     """Return one row of items per row of the frame. Predictions without scores are best first."""
-    item, values, selected = by_role.item, by_role.values, by_role.selected
+    (_, item, values), selected = by_role.chosen, by_role.selected
     indptr = selected.list_offsets[item]
     if hint := _hint_to_order(values):
         raise input_error(argument, "one column that orders the items", " and ".join(values.values()), hint=hint)
     with name_rows(locate_in_frame(encoding.source, indptr)):
         ids, keys = long_format.encode_items(selected.columns[item], f"{argument}.{item}", encoding)
     rows = Rows(indptr, ids, item_vocabulary=keys)
-    for field, name in values.items():
+    for role, name in values.items():
         if name not in selected.list_offsets or not np.array_equal(selected.list_offsets[name], indptr):
             raise input_error(f"{argument}.{name}", f"lists of the same lengths as {item}", "other lengths")
-        if field == "ranks":
+        if role == "rank":
             raise input_error(f"{argument}.{name}", "scores or no values with lists of items", "ranks")
         with name_rows(locate_in_frame(encoding.source, indptr)):
-            if field == "grades":
+            if role == "grade":
                 rows = rows._replace(grades=long_format.grade_array(selected.columns[name], f"{argument}.{name}"))
             else:
                 rows = rows._replace(scores=selected.columns[name].values(f"{argument}.{name}"))

@@ -11,7 +11,7 @@ import numpy as np
 
 from exactk import _core
 from exactk._inputs import long_format
-from exactk._inputs.checks import asking, describe_dtype, entries_of, exact_float, id_array, import_dlpack
+from exactk._inputs.checks import asking, describe_dtype, entries_of, exact_float, id_array, import_dlpack, offsets_of
 from exactk._inputs.keys import column_roles, columns
 from exactk._inputs.keys.column_roles import name_columns, usual_role
 from exactk._inputs.keys.columns import is_missing
@@ -294,7 +294,7 @@ def _rows_of_arrays(value: list[Any], argument: str) -> Rows | None:
         return None
     present = np.array([row is not None for row in value], dtype=np.bool_)
     return Rows(
-        np.concatenate([np.zeros(1, np.int64), np.cumsum([len(row) for row in checked], dtype=np.int64)]),
+        offsets_of([*map(len, checked)]),
         np.concatenate([row for row in checked if row.size]),
         present=None if present.all() else present,
         is_owned=True,

@@ -13,7 +13,8 @@ from exactk._inputs.keys.columns import (
     ChunkedColumn,
     NumberColumn,
     PackedColumn,
-    arrow_of_series,
+    arrow_or_series,
+    column_of_array,
     column_of_arrow,
     column_of_objects,
     column_of_series,
@@ -27,7 +28,7 @@ from exactk._runtime import optional
 from exactk._runtime.errors import ExactkError, type_error
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -47,8 +48,8 @@ class Table:
         """Return the type of a column: it begins with one of those of numbers or with list, or is of another."""
         raise NotImplementedError
 
-    def stored(self, names: Sequence[str], argument: str) -> Iterable[tuple[str, Any]]:
-        """Yield these columns with their names: arrays of Arrow, lists of objects, or Series."""
+    def stored(self, names: Sequence[str], argument: str) -> list[tuple[str, Any]]:
+        """Return these columns with their names: arrays of Arrow, lists of objects, or Series."""
         raise NotImplementedError
 
     def matrix_hint(self, argument: str) -> str:  # noqa: ARG002 - of every table
@@ -84,10 +85,12 @@ def _read(stored: Any, argument: str, source: str) -> tuple[Column, Offsets | No
                     raise type_error(argument, "a list in every row", f"{nulls} null", position=first)
                 offsets, stored = stored.lists(argument)
             return column_of_arrow(stored, argument), offsets
-        if isinstance(stored.dtype, np.dtype) and stored.dtype.kind == "O" and holds_lists(stored):
+        if not isinstance(stored.dtype, np.dtype):
+            return column_of_series(stored, argument), None
+        if stored.dtype.kind == "O" and holds_lists(stored):
             offsets, elements = flatten_lists(stored.tolist(), argument)
             return column_of_objects(elements, argument), offsets
-        return column_of_series(stored, argument), None
+        return column_of_array(stored.to_numpy(), argument), None
     except ExactkError as error:
         raise of_row(error, locate_in_frame(source, offsets)) from error.__cause__
 
@@ -213,13 +216,15 @@ class PandasTable(Table):
             return "list" if holds_lists(series) else "object"
         return {"b": "bool", "i": "int", "u": "uint", "f": "float"}.get(kind, "other")
 
-    def stored(self, names: Sequence[str], argument: str) -> Iterator[tuple[str, Any]]:
-        """Yield these columns, or levels of the index."""
+    def stored(self, names: Sequence[str], argument: str) -> list[tuple[str, Any]]:
+        """Return these columns, or levels of the index."""
         frame = self._frame
-        for name in names:
-            series = frame[name] if name in frame.columns else frame.index.get_level_values(name)
-            arrow = None if isinstance(series.dtype, np.dtype) else arrow_of_series(series, f"{argument}.{name}")
-            yield name, series if arrow is None else arrow
+        series = [frame[name] if name in frame.columns else frame.index.get_level_values(name) for name in names]
+        columns = zip(names, series, strict=True)
+        return [
+            (name, one if isinstance(one.dtype, np.dtype) else arrow_or_series(one, f"{argument}.{name}"))
+            for name, one in columns
+        ]
 
     def matrix_hint(self, argument: str) -> str:
         """Return how to convert a matrix."""
@@ -241,10 +246,9 @@ class ArrowTable(Table):
         """Return the type of a column."""
         return self._types.get(name, "object")
 
-    def stored(self, names: Sequence[str], argument: str) -> Iterator[tuple[str, Any]]:  # noqa: ARG002 - of every table
-        """Yield these columns."""
-        yield from ((name, column) for name, column in self._columns if name in names)
-        yield from ((name, values) for name, values in self._objects.items() if name in names)
+    def stored(self, names: Sequence[str], argument: str) -> list[tuple[str, Any]]:  # noqa: ARG002 - of every table
+        """Return these columns."""
+        return [(name, column) for name, column in (*self._columns, *self._objects.items()) if name in names]
 
     def matrix_hint(self, argument: str) -> str:
         """Return how to convert a matrix."""
@@ -265,7 +269,7 @@ class LazyTable(Table):
         """Return the type of a column."""
         return self._types[name]
 
-    def stored(self, names: Sequence[str], argument: str) -> Iterable[tuple[str, Any]]:
+    def stored(self, names: Sequence[str], argument: str) -> list[tuple[str, Any]]:
         """Return these columns."""
         return ArrowTable(self._frame.select(names).collect(), argument).stored(names, argument)
 

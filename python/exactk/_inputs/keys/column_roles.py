@@ -17,35 +17,15 @@ if TYPE_CHECKING:
 
 USUAL_NAMES = {
     "user": (
-        "user",
-        "userid",
-        "uid",
-        "user_idx",
-        "visitor_id",
-        "query",
-        "query_id",
-        "qid",
-        "topic",
-        "topic_id",
-        "customer_id",
+        "user", "userid", "uid", "user_idx", "visitor_id", "query", "query_id", "qid", "topic", "topic_id", "customer_id",
     ),
     "item": (
-        "item",
-        "item_id",
-        "iid",
-        "item_idx",
-        "doc",
-        "doc_id",
-        "docno",
-        "document",
-        "document_id",
-        "movie_id",
-        "product_id",
+        "item", "item_id", "iid", "item_idx", "doc", "doc_id", "docno", "document", "document_id", "movie_id", "product_id",
     ),
     "score": ("score", "prediction", "predicted", "est", "probability"),
     "rank": ("rank",),
     "grade": ("grade", "relevance", "rel", "label", "rating", "target", "gain", "star"),
-}
+}  # fmt: skip
 """Common column names. Case and underscores are ignored; plurals such as ``items`` name columns of lists."""
 
 
@@ -61,6 +41,9 @@ ROLES = {
     "clusters": ("user",),
 }
 """The roles of the columns that each argument may have."""
+
+VALUE_ROLES = {argument: roles[2:] for argument, roles in ROLES.items()}
+"""Those of values: grades, scores and ranks."""
 
 
 class ColumnNames(TypedDict, total=False):
@@ -243,6 +226,29 @@ def value_column(columns: Columns, role: str, requested: object, argument: str) 
         if requested is None
         else _existing_column(columns.names, requested, role, argument)
     )
+
+
+class ChosenColumns(NamedTuple):
+    """The columns of a frame or file that are read."""
+
+    users: list[str]
+    item: str
+    values: dict[str, str]  # of grades, scores or ranks, by role
+
+    @property
+    def names(self) -> list[str]:
+        """The names of all of them."""
+        return [*self.users, self.item, *self.values.values()]
+
+
+def choose_columns(columns: Columns, requested: ColumnNames, argument: str, roles: Iterable[str]) -> ChosenColumns:
+    """Return the columns of users, of items, and of values with these roles, by requested names or else common ones."""
+    users = user_columns(columns, requested.get("user"), argument)
+    item = item_column(columns, requested.get("item"), argument)
+    values = {role: value_column(columns, role, requested.get(role), argument) for role in roles}
+    chosen = ChosenColumns(users, item, {role: name for role, name in values.items() if name is not None})
+    check_distinct(chosen.names, argument)
+    return chosen
 
 
 def name_columns(names: Iterable[object]) -> bool:

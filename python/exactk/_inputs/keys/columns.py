@@ -251,17 +251,17 @@ def column_of_series(series: Any, argument: str) -> Column:  # noqa: ANN401 - a 
         raise type_error(argument, "a value in every row", found, position=first)
     if hasattr(series, "cat") or hasattr(series, "codes"):
         return _column_of_categorical(series, argument)
-    if (arrow := arrow_of_series(series, argument)) is not None:
-        return column_of_arrow(arrow, argument)
+    if (stored := arrow_or_series(series, argument)) is not series:
+        return column_of_arrow(stored, argument)
     if dtype.kind in "iuf" and hasattr(dtype, "numpy_dtype"):  # masked dtypes without missing values
         return NumberColumn(series.to_numpy(dtype=dtype.numpy_dtype, copy=False))
     return column_of_objects(series.tolist(), argument)
 
 
-def arrow_of_series(series: Any, argument: str) -> _core.ArrowColumn | None:  # noqa: ANN401 - as above
-    """Return the underlying Arrow array, or None."""
+def arrow_or_series(series: Any, argument: str) -> Any:  # noqa: ANN401 - as above
+    """Return the underlying Arrow array; a Series or Index without one as it is."""
     if not optional.holds_arrow(series.dtype):
-        return None
+        return series
     return arrow_table(series.array.__arrow_array__(), argument).columns[0][1]
 
 

@@ -15,7 +15,18 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from exactk._inputs.checks import Ids, arrow_table, asking, id_array, import_dlpack, key_array, read_only
+from exactk._inputs.checks import (
+    Ids,
+    arrow_table,
+    asking,
+    first_and_count,
+    flat_positions,
+    id_array,
+    import_dlpack,
+    key_array,
+    positions_in,
+    read_only,
+)
 from exactk._inputs.keys.columns import (
     NumberColumn,
     TextColumn,
@@ -76,7 +87,7 @@ def keys_of_items(keys: object, argument: str, size: int, what: str = "column") 
     if snapshot is not None and len(snapshot.kinds) > 1:
         raise type_error(argument, "integers, strings or bytes", f"tuples of {len(snapshot.kinds)}")
     if snapshot is not None and snapshot.kinds == ("int",) and (negative := snapshot.array < 0).any():
-        position, count = int(np.argmax(negative)), int(negative.sum())
+        position, count = first_and_count(negative)
         raise input_error(
             argument, "item ids in [0, 2^63)", str(snapshot.array[position]), position=position, count=count
         )
@@ -232,7 +243,9 @@ class ItemKeys:
         if entries.kind != self.kind:
             raise kinds_error(argument, "items", [self.kind], [entries.kind], "catalogue")
         if self.integers is not None:
-            return _find_integers(self.integers, entries.values)
+            return positions_in(
+                self.integers, entries.values.astype(np.int64)
+            )  # NumPy compares int64 and uint64 as floats
         assert self.positions is not None and entries.keys is not None  # noqa: S101, PT018 - for the type checker
         codes = self.snapshot.find(entries.keys, argument)[entries.values]
         return np.where(codes < 0, -1, self.positions[codes].astype(np.int64))
@@ -265,8 +278,7 @@ class ItemKeys:
         offsets, data = self.snapshot.vocabulary.parts[0].as_packed(len(self))
         order = self._order
         sizes = np.diff(offsets)[order]
-        ends = np.concatenate([np.zeros(1, np.int64), np.cumsum(sizes)])
-        sources = np.arange(ends[-1]) + np.repeat(offsets[:-1][order] - ends[:-1], sizes)
+        _, sources = flat_positions(offsets[:-1][order], sizes)
         return self.kind.encode(), sizes.astype("<i8").tobytes(), data[sources].tobytes()
 
     def to_plain(self) -> tuple[Any, ...]:
@@ -283,19 +295,11 @@ class ItemKeys:
         return cls(None, snapshot, snapshot.positions_in_key_order())
 
 
-def _find_integers(ascending: NDArray[np.int64], values: Ids) -> NDArray[np.int64]:
-    if not len(ascending):
-        return np.full(len(values), -1, np.int64)
-    ids = values.astype(np.int64)  # NumPy compares int64 and uint64 as floats
-    slots = np.searchsorted(ascending, ids)
-    return np.where(ascending.take(slots, mode="clip") == ids, slots, -1)
-
-
 def _check_range(values: Ids, argument: str) -> None:
     """Raise InputError if an integer is no id."""
     beyond = (values < 0) | (values.astype(np.uint64) > np.iinfo(np.int64).max)
     if beyond.any():
-        position, count = int(np.argmax(beyond)), int(beyond.sum())
+        position, count = first_and_count(beyond)
         raise input_error(argument, "item ids in [0, 2^63)", str(values[position]), position=position, count=count)
 
 

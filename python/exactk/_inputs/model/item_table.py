@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 import numpy as np
 
 from exactk import _core
-from exactk._inputs.checks import converted, parts, read_only
+from exactk._inputs.checks import converted, offsets_of, parts, read_only
 from exactk._inputs.keys.key_lists import ItemKeys
 from exactk._inputs.keys.vocabulary import Snapshot, kinds_error
 from exactk._inputs.model.rows import Rows, reindex
@@ -131,7 +131,7 @@ class Histories:
             is_first = np.concatenate([[True], pairs[1:] != pairs[:-1]])
             rows, pairs = rows[is_first], pairs[is_first]
         items = pairs - rows * item_count
-        ends = np.concatenate([np.zeros(1, np.int64), np.cumsum(np.bincount(rows, minlength=row_count))])
+        ends = offsets_of(np.bincount(rows, minlength=row_count))
         return cls(read_only(ends), read_only(items.astype(np.uint32)), users)
 
     def __len__(self) -> int:
@@ -230,8 +230,7 @@ class CanonicalItems:
         """Whether each row of train has an item with features."""
         assert self.features is not None and self.histories is not None  # noqa: S101, PT018 - for the type checker
         have_features = ~self.features.lack_features[self.histories.items]
-        counted = np.concatenate([np.zeros(1, np.int64), np.cumsum(have_features)])
-        return np.diff(counted[self.histories.indptr]) > 0
+        return np.diff(offsets_of(have_features)[self.histories.indptr]) > 0
 
     @cached_property
     def core(self) -> _core.Items:

@@ -10,7 +10,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from exactk import _core
-from exactk._inputs.checks import Ids, Offsets, converted, flag_array, offset_array, read_only
+from exactk._inputs.checks import (
+    Ids,
+    Offsets,
+    converted,
+    first_and_count,
+    flag_array,
+    offset_array,
+    offsets_of,
+    read_only,
+    row_at,
+)
 from exactk._inputs.model.rows import Rows, encode_items_again, reindex, remove_padding, slice_rows, validated_copy
 from exactk._runtime.errors import input_error, type_error
 from exactk._runtime.faults import plural
@@ -231,9 +241,8 @@ class Rankings(Lists, eq=False, init=False):
         with np.errstate(invalid="ignore"):
             ranks = self.ranks.astype(np.int64)
         if (fractions := ranks != self.ranks).any():
-            offset, count = int(np.argmax(fractions)), int(fractions.sum())
-            row = int(np.searchsorted(self.indptr, offset, side="right")) - 1
-            position, found = offset - int(self.indptr[row]), f"{self.ranks[offset]:g}"
+            offset, count = first_and_count(fractions)
+            (row, position), found = row_at(self.indptr, offset), f"{self.ranks[offset]:g}"
             raise input_error("predictions", "ranks without fractions", found, row=row, position=position, count=count)
         return ranks
 
@@ -404,11 +413,10 @@ class CandidateItems(Lists, eq=False, init=False):
         positions = encode_items_again(rows, items.copy(), self._argument)
         beyond = positions.items >= len(items)
         if beyond.any():
-            offset = int(np.argmax(beyond))
+            offset, count = first_and_count(beyond)
             item = rows.items[offset]
             found = f"item {item if keys is None else keys.repr_of(int(item))}"
-            row = None if self.for_all else int(np.searchsorted(rows.indptr, offset, side="right")) - 1
-            position, count = offset - int(rows.indptr[row or 0]), int(beyond.sum())
+            row, position = (None, offset) if self.for_all else row_at(rows.indptr, offset)
             expected = "items that have scores"
             none = (found.removeprefix("item "), items.repr_of(0)) if beyond.all() and len(items) else None
             hint = describe_disjoint("item", self._argument, "the scores", none) if none else ""
@@ -422,7 +430,7 @@ class CandidateItems(Lists, eq=False, init=False):
             return
         lacking = self.is_absent if present is None else self.is_absent & present
         if lacking.any():
-            user, count = int(np.argmax(lacking)), int(lacking.sum())
+            user, count = first_and_count(lacking)
             error = input_error(self._argument, "candidates of every user with scores", "none", row=user, count=count)
             raise self.user_vocabulary.with_user(error)
 
@@ -444,15 +452,9 @@ class CandidateItems(Lists, eq=False, init=False):
         if not (self.items >= columns).any():
             return
         offsets = np.flatnonzero(self.unsorted.items >= columns)
-        user = int(np.searchsorted(self.unsorted.indptr, offsets[0], side="right")) - 1
-        raise input_error(
-            self._argument,
-            f"column ids below {columns}",
-            str(self.unsorted.items[offsets[0]]),
-            row=user,
-            position=int(offsets[0] - self.unsorted.indptr[user]),
-            count=len(offsets),
-        )
+        user, position = row_at(self.unsorted.indptr, int(offsets[0]))
+        expected, found = f"column ids below {columns}", str(self.unsorted.items[offsets[0]])
+        raise input_error(self._argument, expected, found, row=user, position=position, count=len(offsets))
 
     def to_plain(self) -> tuple[Any, ...]:
         """Return plain data for `from_plain`, for pickling."""
@@ -496,5 +498,5 @@ def _sort_rows(rows: Rows) -> Rows:
     first = np.ones(len(items), np.bool_)
     first[1:] = (items[1:] != items[:-1]) | (users[1:] != users[:-1])
     sizes = np.bincount(users[first], minlength=count)
-    indptr = np.concatenate([np.zeros(1, np.int64), np.cumsum(sizes)])
+    indptr = offsets_of(sizes)
     return rows._replace(indptr=indptr, items=items[first])

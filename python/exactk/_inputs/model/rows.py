@@ -16,10 +16,13 @@ from exactk._inputs.checks import (
     as_ndarray,
     converted,
     flag_array,
+    flat_positions,
     id_array,
     number_array,
+    offsets_of,
     parts,
     parts_of_rows,
+    row_at,
 )
 from exactk._runtime.errors import ExactkError, input_error
 from exactk._runtime.records import NamedTuple
@@ -143,8 +146,8 @@ def locate_in_frame(source: str, list_offsets: Offsets | None = None) -> Locate:
         return lambda number: FrameRow(number, source)
 
     def locate(number: int) -> FrameRow:
-        row = int(np.searchsorted(list_offsets, number, side="right")) - 1
-        return FrameRow(row, source, number - int(list_offsets[row]))
+        row, position = row_at(list_offsets, number)
+        return FrameRow(row, source, position)
 
     return locate
 
@@ -193,6 +196,13 @@ class Rows(NamedTuple):
     def has_columns(self) -> bool:
         """Whether items are column numbers of a matrix without item keys."""
         return self.column_count is not None
+
+    def with_entries(self, which: slice | NDArray[Any], **changes: Any) -> Rows:  # noqa: ANN401 - other fields
+        """Return rows of these entries alone, with other fields changed."""
+        for name in ("items", "grades", "scores", "ranks"):
+            entries = getattr(self, name)
+            changes[name] = None if entries is None else entries[which]
+        return self._replace(**changes)
 
     def to_plain(self) -> dict[str, Any]:
         """Return plain data for `from_plain`, so that pickles name no private class."""
@@ -278,14 +288,10 @@ def reindex(rows: Rows, sources: NDArray[np.int64]) -> Rows:
         source_lengths = rows.indptr[existing + 1] - starts if rows.lengths is None else rows.lengths[existing]
         lengths = np.where(absent, 0, source_lengths)
         present &= True if rows.present is None else rows.present[existing]
-    indptr: Offsets = np.concatenate([np.zeros(1, np.int64), np.cumsum(lengths)])
-    offsets = np.arange(indptr[-1]) + np.repeat(starts - indptr[:-1], lengths)
-    return rows._replace(
+    indptr, offsets = flat_positions(starts, lengths)
+    return rows.with_entries(
+        offsets,
         indptr=indptr,
-        items=rows.items[offsets],
-        grades=None if rows.grades is None else rows.grades[offsets],
-        scores=None if rows.scores is None else rows.scores[offsets],
-        ranks=None if rows.ranks is None else rows.ranks[offsets],
         present=None if present.all() else present,
         lengths=None,
         find_row=reindexed(rows.find_row, sources),
@@ -304,12 +310,9 @@ def _consecutive(rows: Rows, begin: int, end: int, sources: NDArray[np.int64]) -
     """Return consecutive rows, whose items are not copied."""
     first, last = rows.indptr[begin], rows.indptr[end]
     present = None if rows.present is None else rows.present[begin:end]
-    return rows._replace(
+    return rows.with_entries(
+        slice(first, last),
         indptr=rows.indptr[begin : end + 1] - first,
-        items=rows.items[first:last],
-        grades=None if rows.grades is None else rows.grades[first:last],
-        scores=None if rows.scores is None else rows.scores[first:last],
-        ranks=None if rows.ranks is None else rows.ranks[first:last],
         present=None if present is None or present.all() else present,
         find_row=reindexed(rows.find_row, sources),
     )
@@ -321,13 +324,7 @@ def resize(rows: Rows, size: int) -> Rows:
     if size == old_size:
         return rows
     if size < old_size:
-        end = int(rows.indptr[size])
-        rows = rows._replace(
-            items=rows.items[:end],
-            grades=None if rows.grades is None else rows.grades[:end],
-            scores=None if rows.scores is None else rows.scores[:end],
-            ranks=None if rows.ranks is None else rows.ranks[:end],
-        )
+        rows = rows.with_entries(slice(int(rows.indptr[size])))
     indptr = np.concatenate([rows.indptr[: size + 1], np.full(max(0, size - old_size), rows.indptr[-1])])
     present = np.arange(size) < old_size
     if rows.present is not None:
@@ -389,7 +386,7 @@ def remove_padding(rows: Rows) -> Rows:
     """Return the rows without padding in between."""
     if rows.lengths is None:
         return rows
-    indptr = np.concatenate([[0], np.cumsum(rows.lengths)]).astype(np.int64)
+    indptr = offsets_of(rows.lengths)
     items = np.empty(int(indptr[-1]), rows.items.dtype)
     for part in parts_of_rows(indptr):
         begin, end = indptr[part.start], indptr[part.stop]

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Self, TypeAlias
 import numpy as np
 
 from exactk import _core
-from exactk._inputs.checks import Offsets, exact_float, read_only, score_array, vector_array
+from exactk._inputs.checks import Offsets, exact_float, offsets_of, read_only, score_array, vector_array
 from exactk._inputs.model.lists import Exclusions, Rankings
 from exactk._inputs.model.rows import Rows
 from exactk._runtime.errors import input_error, type_error
@@ -562,13 +562,11 @@ class CanonicalEmbeddings(Record, eq=False, init=False):
         self_items = np.arange(len(self), dtype=np.int64) if self.self_items is None else self.self_items
         has_self = self_items >= 0
         if exclude is None:
-            indptr = np.concatenate([np.zeros(1, np.int64), np.cumsum(has_self)])
-            return Exclusions.from_valid_rows(Rows(indptr, self_items[has_self], is_owned=True))
+            return Exclusions.from_valid_rows(Rows(offsets_of(has_self), self_items[has_self], is_owned=True))
         if len(exclude) != len(self):
             raise input_error("exclude", f"one entry per user ({len(self)})", str(len(exclude)))
         items = np.insert(exclude.items, exclude.indptr[1:][has_self], self_items[has_self])
-        indptr = exclude.indptr + np.concatenate([np.zeros(1, np.int64), np.cumsum(has_self)])
-        return Exclusions.from_valid_rows(Rows(indptr, items, is_owned=True))
+        return Exclusions.from_valid_rows(Rows(exclude.indptr + offsets_of(has_self), items, is_owned=True))
 
     def with_float32_scores(self) -> Self:
         """Return the same, its scores and `min_score` rounded to float32."""
