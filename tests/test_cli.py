@@ -21,9 +21,9 @@ import pytest
 
 import exactk
 from commands import Run, assert_refused, write_files
-from exactk._cli import doctor
+from exactk._cli import other_commands
+from exactk._cli.evaluated_systems import name_systems
 from exactk._cli.result import json_object
-from exactk._cli.system_files import name_systems
 from exactk._plan.metric_strings import DEFAULT_METRICS
 from exactk._runtime import optional
 from exactk._runtime.written_files import write_file
@@ -501,12 +501,12 @@ def test_the_doctor_finds_nothing(run: Run, monkeypatch: pytest.MonkeyPatch, cap
     assert [line.partition(";")[0] for line in lines[: len(facts)]] == facts
     assert any(line.startswith("rich") and line.endswith("; for progress bars") for line in lines)
     checks = [line.split(": ")[0] for line in lines[lines.index("") + 1 :]]
-    assert checks == [f"passed  {name}" for name in doctor._CHECKS]
+    assert checks == [f"passed  {name}" for name in other_commands._CHECKS]
     assert os.environ["EXACTK_ISA"] == "scalar"
 
 
 def test_the_doctor_finds_a_wrong_variable(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(doctor, "_USERS", 9)
+    monkeypatch.setattr(other_commands, "_USERS", 9)
     monkeypatch.setenv("EXACTK_NUM_THREADS", "two")
     result = run("doctor")
     assert result.code == 2
@@ -522,7 +522,7 @@ def test_the_doctor_finds_bits_that_differ(run: Run, monkeypatch: pytest.MonkeyP
         calls.append(1)
         return evaluate(truth, scores * (-1) ** len(calls), *arguments, **options)
 
-    monkeypatch.setattr(doctor, "_USERS", 9)
+    monkeypatch.setattr(other_commands, "_USERS", 9)
     monkeypatch.setattr(exactk, "evaluate", evaluate_negated)
     result = run("doctor")
     assert result.code == 2

@@ -15,8 +15,7 @@ import pytest
 
 import exactk
 from commands import assert_refused, write_files
-from exactk._cli.compare_options import NOT_GIVEN
-from exactk._cli.gates import CLAIMS, claim_option
+from exactk._cli.difference_options import CLAIMS, NOT_GIVEN, claim_option
 from exactk._report.comparison_options import CHOICES, ComparisonOptions
 from exactk._runtime import optional
 

@@ -16,7 +16,7 @@ import pytest
 
 import exactk
 from commands import assert_refused, write_files, write_frame
-from exactk._cli.system_files import find_systems
+from exactk._cli.evaluated_systems import find_systems
 from exactk._files import source
 from strategies import in_pairs
 

@@ -17,7 +17,7 @@ from hypothesis import given, strategies as st
 
 import exactk
 from commands import assert_refused
-from exactk._cli.output import as_command_option
+from exactk._cli.streams import as_command_option
 from exactk._runtime.errors import EvaluationWarning
 from exactk._runtime.faults import Option
 

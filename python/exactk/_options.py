@@ -189,7 +189,7 @@ class TopKOptions(TypedDict, total=False):
     score: str | None
 
 
-class _ComparingOptions(TypedDict, total=False):
+class ComparingOptions(TypedDict, total=False):
     """How systems are compared."""
 
     baseline: str | None
@@ -208,11 +208,11 @@ class _ComparingOptions(TypedDict, total=False):
     seed: int
 
 
-class CompareOptions(Options, _ComparingOptions, total=False):
+class CompareOptions(Options, ComparingOptions, total=False):
     """What `exactk.compare` takes."""
 
 
-class CompareReportsOptions(_ComparingOptions, total=False):
+class CompareReportsOptions(ComparingOptions, total=False):
     """What `exactk.compare_reports` takes."""
 
     num_threads: int | None

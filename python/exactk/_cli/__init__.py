@@ -10,13 +10,12 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from exactk import ExactkError, __version__
-from exactk._cli.compare_options import NOT_GIVEN
-from exactk._cli.doctor import add_doctor
-from exactk._cli.evaluate import add_compare, add_evaluate
-from exactk._cli.gates import CLAIMS, claim_option
-from exactk._cli.listings import add_listings
-from exactk._cli.merge import add_merge
-from exactk._cli.output import (
+from exactk._cli.difference_options import CLAIMS, NOT_GIVEN, claim_option
+from exactk._cli.evaluation_commands import add_compare, add_evaluate, add_report
+from exactk._cli.other_commands import add_doctor, add_listings, add_topk
+from exactk._cli.shards import add_merge
+from exactk._cli.streams import (
+    StandardInput,
     as_command_option,
     flush_streams,
     print_message,
@@ -24,9 +23,6 @@ from exactk._cli.output import (
     print_to_stderr,
     warnings_as_lines,
 )
-from exactk._cli.page import add_report
-from exactk._cli.stdin import StandardInput
-from exactk._cli.topk import add_topk
 from exactk._report.comparison_options import similar_choice
 from exactk._runtime.names import did_you_mean
 
@@ -35,7 +31,7 @@ if TYPE_CHECKING:
 
     from _typeshed import SupportsWrite
 
-    from exactk._cli.arguments import Commands
+    from exactk._cli.input_options import Commands
 
 COMMANDS = (add_evaluate, add_compare, add_report, add_merge, add_topk, add_listings, add_doctor)
 

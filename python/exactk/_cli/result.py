@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-    from exactk._cli.provenance import Provenance
+    from exactk._cli.input_options import Provenance
     from exactk._report.differences import Differences
     from exactk._report.export_columns import TableName
 

@@ -1,4 +1,4 @@
-"""Evaluation in shards of the users: by several processes or machines, or by one that goes on after it was killed."""
+"""States of shards: evaluated one after another, read, and merged by a command."""
 
 from __future__ import annotations
 
@@ -11,23 +11,24 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import exactk
-from exactk._cli.output import print_message
-from exactk._cli.output_files import check_outputs
-from exactk._cli.stdin import STDIN
+from exactk._cli.difference_options import add_bound_options, bound_cases, check_bounded, report_violations
+from exactk._cli.input_options import Input, Provenance, add_command, add_format_option, add_state_option, check_inputs
+from exactk._cli.result import DATA_FORMATS, format_result
+from exactk._cli.streams import STDIN, check_outputs, file_identities, input_path, path_text, print_message, print_text
 from exactk._files.file_errors import File
 from exactk._files.formats import format_of
 from exactk._inputs.users_of_shard import Shard
 from exactk._report.shard_list import MOST_SHARDS, MOST_SHOWN, ShardedRun, Shards, united_shards
-from exactk._report.state import STATE_PREFIX
-from exactk._runtime.errors import EvaluationWarning, ExactkError, InputError, input_error
+from exactk._report.state import STATE_PREFIX, check_same_plan
+from exactk._runtime.errors import EvaluationWarning, ExactkError, InputError, StateMismatchError, input_error
 from exactk._runtime.faults import listed, plural
-from exactk._runtime.written_files import replace_file
+from exactk._runtime.written_files import replace_file, write_file
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-    from exactk._cli.provenance import Input
-    from exactk._cli.stdin import StandardInput
+    from exactk._cli.input_options import Commands
+    from exactk._cli.streams import Identity, StandardInput
     from exactk._plan.values import Value
 
 
@@ -388,3 +389,75 @@ def check_shards(states: Mapping[str, exactk.State], *, may_miss: bool) -> None:
     hint = f"exactk evaluate --shard {missing[0]} --state FILE makes one; --incomplete merges the others"
     found = f"{len(shards.names)}: {are_missing}"
     raise input_error("states", f"all {len(shards.names) + len(missing)} shards", found, hint=hint)
+
+
+def add_merge(commands: Commands) -> None:
+    """Add the command's parser."""
+    parser = add_command(
+        commands,
+        "merge",
+        run_merge,
+        "merge states of different users into one report",
+        "exactk merge monday.state tuesday.state --state week.state",
+        "The result equals one evaluation of all users, bit for bit.",
+    )
+    parser.add_argument(
+        "states",
+        type=input_path,
+        nargs="+",
+        metavar="STATE",
+        help="file written by --state, a folder of them, or - for stdin; files must not share users: a state has no keys, "
+        "so this is checked only of those with --shard or --shard-name",
+    )
+    parser.add_argument(
+        "--incomplete",
+        action="store_true",
+        help="merge some of the shards of --shard K/N, although others are missing: the report says which it has",
+    )
+    add_format_option(parser)
+    add_bound_options(parser)
+    add_state_option(parser)
+
+
+def run_merge(arguments: argparse.Namespace) -> int:
+    paths = find_states(arguments.states)
+    inputs = [Input("states", path) for path in paths]
+    check_outputs({"--state": arguments.state}, paths)
+    check_inputs(arguments, inputs)
+    states = _read_states(arguments, paths)
+    _check_same_plan(states)
+    check_shards(states, may_miss=arguments.incomplete)
+    report = exactk.merge(list(states.values()))
+    check_bounded(report, arguments.bounds)
+    if arguments.state:
+        write_file(arguments.state, report.state.to_bytes())
+    provenance = Provenance(arguments.command_line, inputs, arguments.stdin)
+    print_text(format_result(report, arguments.format, provenance), is_data=arguments.format in DATA_FORMATS)
+    return int(report_violations(bound_cases(report, arguments.bounds)))
+
+
+def _read_states(arguments: argparse.Namespace, paths: Sequence[Path]) -> dict[str, exactk.State]:
+    """Return the states by file. Raise InputError if a file is named twice."""
+    seen: set[Identity] = set()
+    states = {}
+    for path in paths:
+        identities = set(file_identities(path))
+        if identities & seen:
+            raise input_error(
+                "states", "each file once, because users in several files count several times", f"{str(path)!r} again"
+            )
+        seen |= identities
+        with arguments.stdin.opened(path) as content:
+            states[repr(path_text(path))] = read_state(content)
+    return states
+
+
+def _check_same_plan(states: Mapping[str, exactk.State]) -> None:
+    """Raise StateMismatchError, which names two files, if they differ in what they evaluate."""
+    (first, state), *others = states.items()
+    for name, other in others:
+        try:
+            check_same_plan(state, other, "states")
+        except StateMismatchError as error:
+            message = f"{error} (in {first} and {name})"
+            raise StateMismatchError(message, "states") from None

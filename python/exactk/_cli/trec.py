@@ -10,7 +10,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import exactk
-from exactk._cli.output import print_message
+from exactk._cli.streams import print_message
 from exactk._engine.systems import in_system
 from exactk._files.file_errors import File
 from exactk._files.formats import is_trec

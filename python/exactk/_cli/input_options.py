@@ -1,19 +1,24 @@
-"""Options that several commands share, and the form of every help text."""
+"""Options that several commands share, the files that they name, and the form of every help text."""
 
 from __future__ import annotations
 
 import argparse
+import hashlib
 import re
 from contextlib import contextmanager, suppress
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
+
+import numpy as np
 
 import exactk
 from exactk import _files as files
-from exactk._cli.stdin import STDIN, input_path
+from exactk._cli.streams import STDIN, input_path, path_text
 from exactk._engine.systems import in_system
-from exactk._files.file_arguments import read_argument
+from exactk._files.file_arguments import read_argument, read_catalogue_columns
+from exactk._inputs.alignment import naming_base
+from exactk._inputs.item_parts import naming_interactions
 from exactk._inputs.keys.column_roles import ROLES
 from exactk._inputs.readings import check_not_truth
 from exactk._plan.fields import FIELDS, field_name, within_spelling
@@ -22,10 +27,38 @@ from exactk._runtime.errors import ExactkError, input_error
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
-    from exactk._cli.provenance import Input
+    from exactk._cli.streams import StandardInput
     from exactk._inputs.keys.column_roles import ColumnNames
+    from exactk._inputs.types import PredictionsLike
 
     Commands: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"  # noqa: SLF001 - it has no other name
+
+
+class Input(NamedTuple):
+    """A file that a command reads."""
+
+    argument: str
+    path: Path
+    system: str | None = None  # of predictions
+
+    def to_dict(self, stdin: StandardInput) -> dict[str, Any]:
+        """Return the file with its digest, None if it cannot be read again, such as a pipe."""
+        digest = None
+        if self.path == STDIN:
+            digest = stdin.sha256
+        elif self.path.is_file():
+            with self.path.open("rb") as stream:
+                digest = hashlib.file_digest(stream, "sha256").hexdigest()
+        return {"argument": self.argument, "system": self.system, "path": path_text(self.path), "sha256": digest}
+
+
+class Provenance(NamedTuple):
+    """A command line and its inputs."""
+
+    command: Sequence[str]
+    inputs: Sequence[Input]
+    stdin: StandardInput
+
 
 FORMATS = ("table", "json", "csv", "markdown", "latex", "trec")
 
@@ -48,6 +81,11 @@ def add_command(
     )
     parser.set_defaults(run=run, parser=parser)
     return parser
+
+
+def add_input_option(parser: argparse._ActionsContainer, name: str, text: str) -> None:
+    """Add an option that names a file."""
+    parser.add_argument(f"--{name}", type=input_path, metavar="FILE", help=text)
 
 
 def add_column_options(parser: argparse.ArgumentParser, *, truth: bool) -> argparse._ArgumentGroup:
@@ -207,13 +245,20 @@ def _parse_change(text: str) -> tuple[str, object]:
     if field in _NOT_SET:
         message = f"expected a field of the convention, found {text!r}; {_NOT_SET[field]}"
         raise argparse.ArgumentTypeError(message)
-    try:
-        metric, dot, spelling = field.rpartition(".")
+    metric, dot, spelling = field.rpartition(".")
+    with refusing_text():
         name = field_name(spelling)
         if name is None:
             return field, value
         with within_spelling(text):
             return f"{metric}{dot}{name}", FIELDS[name].parse(value, "--set")
+
+
+@contextmanager
+def refusing_text() -> Iterator[None]:
+    """Raise errors of this block as those of the text of an option, which argparse names."""
+    try:
+        yield
     except exactk.InputError as error:
         raise argparse.ArgumentTypeError(str(error.amended(argument=""))) from error
 
@@ -235,3 +280,95 @@ def changes_of(arguments: argparse.Namespace) -> dict[str, object]:
             raise input_error("--set", f"one value of {field}", f"{changes[field]} and {value}")
         changes[field] = value
     return changes
+
+
+def add_item_columns(columns: argparse._ArgumentGroup) -> None:
+    """Add the options that name columns of the catalogue; no name of theirs is common."""
+    columns.add_argument(
+        "--item-group",
+        metavar="NAME",
+        help="column of --catalogue with the group of each item, for rsp, reo and exposure",
+    )
+    columns.add_argument(
+        "--item-value",
+        metavar="NAME",
+        help="column of --catalogue with the value of each item, for recall(weight=values)",
+    )
+    columns.add_argument(
+        "--item-feature",
+        action="append",
+        metavar="NAME",
+        help="column of --catalogue with a number, or a list of numbers or tags, of each item, for ild, serendipity and "
+        "calibration; repeat it for several numbers",
+    )
+
+
+def read_items(arguments: argparse.Namespace) -> exactk.Items | None:
+    """Return the items that could be recommended, and what is known of them; None if no option names them."""
+    of_columns = _read_columns(arguments)
+    if arguments.train is None and arguments.catalogue is None:
+        return None
+    catalogue = read_option(arguments, "catalogue", arguments.catalogue)
+    train = None
+    if arguments.train is not None:
+        with naming_interactions("train"):
+            train = read_file(arguments, arguments.train, "exclude")
+    return exactk.Items(catalogue, train=train, **of_columns)
+
+
+def _read_columns(arguments: argparse.Namespace) -> dict[str, Any]:
+    """Return what the columns of the catalogue say of its items."""
+    group, value, features = (getattr(arguments, name) for name in _COLUMN_OPTIONS)
+    if arguments.catalogue is None:
+        for name in _COLUMN_OPTIONS:
+            if getattr(arguments, name):
+                option = f"--{name.replace('_', '-')}"
+                raise input_error(option, "--catalogue FILE, which has the column", "none")
+        return {}
+    columns: ColumnNames = {"item": arguments.item}
+    read: dict[str, Any] = {}
+    if group:
+        (read["item_groups"],) = read_catalogue_columns(arguments.catalogue, [group], columns, are_numbers=False)
+    if value:
+        (read["values"],) = read_catalogue_columns(arguments.catalogue, [value], columns, are_numbers=True)
+    if features:
+        parts = read_catalogue_columns(arguments.catalogue, features, columns, are_numbers=True)
+        has_lists = any(isinstance(part, list) for part in parts)
+        if has_lists and len(parts) > 1:
+            raise input_error("--item-feature", "columns of numbers, or one column of lists", "several with lists")
+        read["features"] = parts[0] if has_lists else np.column_stack(parts)
+    return read
+
+
+_COLUMN_OPTIONS = ("item_group", "item_value", "item_feature")
+
+
+def read_base(arguments: argparse.Namespace) -> PredictionsLike | None:
+    """Return the base predictions; None if no option names them."""
+    if arguments.base_predictions is None:
+        return None
+    with naming_base():
+        base: PredictionsLike = read_file(arguments, arguments.base_predictions, "predictions")
+    return base
+
+
+@contextmanager
+def naming_item_options() -> Iterator[None]:
+    """Name the option in errors about what a metric needs to know of the items."""
+    try:
+        yield
+    except exactk.ExactkError as error:
+        hint = next((_HINTS[part] for part in _HINTS if any(part in str(one) for one in error.fault.hint)), None)
+        if hint is None or error.argument not in {"items", "base_predictions"}:
+            raise
+        raise error.amended(hint=(hint,)) from error
+
+
+_HINTS = {
+    "item_groups=": "--catalogue FILE --item-group NAME names a column of groups",
+    "values=": "--catalogue FILE --item-value NAME names a column of values",
+    "features=": "--catalogue FILE --item-feature NAME names a column of features",
+    "base_predictions=": "--base-predictions FILE names them",
+    "exactk.Items(": "--train FILE names the training data",
+}
+"""What a hint says in Python, and on the command line."""
