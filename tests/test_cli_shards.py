@@ -22,7 +22,7 @@ from children import run_child
 from commands import Run, write_files
 from exactk._cli import command_parser
 from exactk._cli.shards import READING_OPTIONS
-from exactk._report.shard_list import ShardedRun, Shards, united_shards
+from exactk._report.state_shape import ShardedRun, Shards, united_shards
 from strategies import examples
 from test_files import FORMATS, ROWS, rows_of_users
 

@@ -9,7 +9,7 @@ from itertools import combinations
 import pytest
 from hypothesis import given, strategies as st
 
-from exactk._report.collection import collection_value
+from exactk._report.statistics import collection_value
 from exactk.reference.all_lists import COLLECTION_METRICS
 from tallies import Lists, tally_of
 

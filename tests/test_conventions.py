@@ -17,7 +17,7 @@ from exactk import _core
 from exactk._plan.fields import CORE_FIELDS, FIELDS
 from exactk._plan.metric_strings import plan
 from exactk._plan.metrics import ignored_fields, metrics as metric_registry
-from exactk._runtime.names import fold
+from exactk._runtime.texts import fold
 from strategies import Evaluation, spell
 
 STANDARD = exactk.conventions["standard"]

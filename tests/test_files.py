@@ -22,7 +22,7 @@ import scipy.sparse
 
 import exactk
 from exactk._files import Role, json_files, source
-from exactk._runtime.read_ahead import read_ahead
+from exactk._runtime.threads import read_ahead
 from strategies import SHARE, examples
 
 QRELS = b"q1 0 d1 1\nq1 0 d7 2\nq2 0 d1 0\n"

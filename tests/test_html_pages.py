@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 import exactk
-from exactk._runtime.printable_text import printable
+from exactk._runtime.texts import printable
 from html_pages import (
     HOSTILE,
     PAGES,

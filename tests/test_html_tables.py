@@ -15,8 +15,7 @@ import exactk
 from exactk._metric_pages import text_page
 from exactk._plan.fields import FIELDS
 from exactk._plan.metrics import metrics as core_metrics
-from exactk._runtime.html_table import html_of_tables
-from exactk._runtime.table import Table
+from exactk._runtime.table import Table, html_of_tables
 from html_pages import HOSTILE, elements, read, text_of
 
 MOST_BYTES, MOST_ROWS = 20_000, 60

@@ -12,7 +12,7 @@ from hypothesis import given, strategies as st
 import exactk
 from exactk._plan.fields import number_of_text
 from exactk._plan.metric_strings import canonical_name, plan
-from exactk._runtime.numbers import parse_number
+from exactk._runtime.texts import parse_number
 from strategies import conventions, metric_strings
 
 STANDARD = exactk.conventions["standard"]

@@ -12,8 +12,7 @@ import pandas as pd
 import pytest
 
 import exactk
-from exactk._runtime.table import Column, Table, format_text
-from exactk._runtime.table_formats import format_latex, format_markdown
+from exactk._runtime.table import Column, Table, format_latex, format_markdown, format_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable

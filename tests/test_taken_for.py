@@ -22,7 +22,7 @@ import pytest
 import scipy.sparse
 
 import exactk
-from exactk._runtime.table_formats import markdown_of_cells
+from exactk._runtime.table import markdown_of_cells
 
 PAGE = Path(__file__).resolve().parent.parent / "docs/reference/what_your_input_is_taken_for.md"
 Call = Callable[[], object]

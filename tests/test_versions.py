@@ -12,7 +12,7 @@ import pytest
 
 import exactk
 from exactk import _core
-from exactk._runtime import threads, versions
+from exactk._runtime import optional, threads
 from exactk._runtime.threads import MAX_THREADS, default_threads
 
 
@@ -91,11 +91,11 @@ def test_wrong_variables_are_said_to_be_wrong(
 
 
 def test_an_absent_library_is_named(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(versions, "OPTIONAL_LIBRARIES", {"no-such-distribution": "nothing"})
+    monkeypatch.setattr(optional, "OPTIONAL_LIBRARIES", {"no-such-distribution": "nothing"})
     assert facts(capsys)["no-such-distribution"] == "not installed"
 
 
 def test_nothing_is_imported() -> None:
-    libraries = {*versions.OPTIONAL_LIBRARIES}
+    libraries = {*optional.OPTIONAL_LIBRARIES}
     code = f"import exactk, sys; exactk.show_versions(); assert not {libraries} & {{*sys.modules}}"
     subprocess.run([sys.executable, "-c", code], check=True, capture_output=True)  # noqa: S603 - our own code

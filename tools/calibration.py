@@ -19,7 +19,7 @@ from scipy import stats
 
 import exactk
 from exactk._inference import intervals
-from exactk._runtime.table_formats import markdown_of_cells
+from exactk._runtime.table import markdown_of_cells
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence

@@ -6,7 +6,7 @@ import argparse
 from typing import TYPE_CHECKING
 
 from exactk._cli import command_parser
-from exactk._runtime.table_formats import markdown_of_cells
+from exactk._runtime.table import markdown_of_cells
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -5,7 +5,7 @@ from __future__ import annotations
 import tomllib
 from pathlib import Path
 
-from exactk._runtime.table_formats import markdown_of_cells
+from exactk._runtime.table import markdown_of_cells
 
 PROJECT = Path(__file__).parent.parent / "pyproject.toml"
 

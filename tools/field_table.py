@@ -11,7 +11,7 @@ import numpy as np
 import exactk
 from exactk._plan.fields import FIELDS
 from exactk._plan.metrics import evaluation_metrics, ignored_fields
-from exactk._runtime.table_formats import markdown_of_cells
+from exactk._runtime.table import markdown_of_cells
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator

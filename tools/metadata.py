@@ -20,8 +20,7 @@ from typing import TYPE_CHECKING
 
 from scikit_build_core.build import build_sdist
 
-from exactk._runtime.optional import EXTRAS
-from exactk._runtime.versions import OPTIONAL_LIBRARIES
+from exactk._runtime.optional import EXTRAS, OPTIONAL_LIBRARIES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -46,7 +45,7 @@ def wrong_extras() -> Iterator[str]:
     for library, extra in sorted(set(libraries.items()) ^ set(EXTRAS.items())):
         yield f"pyproject.toml: {library} of the extra {extra} is here or in _runtime/optional.py, but not in both"
     for name in sorted(distributions.keys() - OPTIONAL_LIBRARIES.keys()):
-        yield f"pyproject.toml: {name} is not among OPTIONAL_LIBRARIES of _runtime/versions.py"
+        yield f"pyproject.toml: {name} is not among OPTIONAL_LIBRARIES of _runtime/optional.py"
     small = f"exactk[{','.join(extra for extra in extras if extra not in LARGE)}]"
     if together != [small]:
         yield f"pyproject.toml: the extra all is {together}, not {small}"

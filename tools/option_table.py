@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import exactk
 from exactk._cli import command_parser
 from exactk._evaluate import DEFAULTS
-from exactk._runtime.table_formats import markdown_of_cells
+from exactk._runtime.table import markdown_of_cells
 from exactk._sharded.engines import FrameOptions
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ import exactk.typing
 from exactk._inputs import items, protocols, types
 from exactk._plan import conventions, literals, metric_strings
 from exactk._runtime import progress
-from exactk._runtime.table_formats import markdown_of_cells
+from exactk._runtime.table import markdown_of_cells
 
 if TYPE_CHECKING:
     from types import ModuleType

@@ -82,7 +82,7 @@ if TYPE_CHECKING:
         InputTypeError as InputTypeError,
         StateMismatchError as StateMismatchError,
     )
-    from exactk._runtime.versions import show_versions as show_versions
+    from exactk._runtime.optional import show_versions as show_versions
     from exactk._topk import neighbors as neighbors, topk as topk
     from exactk._value_functions import (
         auc as auc,
@@ -121,7 +121,7 @@ _MODULES = {
     "_report.report": "Report",
     "_report.state": "State",
     "_runtime.errors": "CapacityError EvaluationWarning ExactkError InputError InputTypeError StateMismatchError",
-    "_runtime.versions": "show_versions",
+    "_runtime.optional": "show_versions",
     "_topk": "neighbors topk",
     "_value_functions": "auc average_precision_at_k fbeta_at_k hit_rate_at_k ndcg_at_k precision_at_k recall_at_k reciprocal_rank_at_k",
 }
@@ -158,7 +158,7 @@ if not TYPE_CHECKING:  # type checkers would take every name for one that this f
         if name.startswith("_"):
             raise AttributeError(message)
         from exactk._plan.metrics import meant_by
-        from exactk._runtime.names import did_you_mean
+        from exactk._runtime.texts import did_you_mean
 
         meant = meant_by(name)
         hint = f"write {meant.call}" if meant else did_you_mean(name, __all__)

@@ -21,9 +21,9 @@ from exactk._report.report import Report
 from exactk._report.state import by_name
 from exactk._runtime import optional
 from exactk._runtime.errors import ExactkError, input_error, type_error
-from exactk._runtime.numbers import DIGITS
 from exactk._runtime.table import Table
 from exactk._runtime.table_exports import ExportsTable
+from exactk._runtime.texts import DIGITS
 
 if TYPE_CHECKING:
     from exactk._plan.values import Value

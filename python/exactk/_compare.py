@@ -16,7 +16,7 @@ from exactk._options import CompareReportsOptions, Options
 from exactk._plan.metric_strings import DEFAULT_METRICS
 from exactk._report.comparison import Comparison
 from exactk._report.comparison_options import DEFAULT_PERMUTATIONS, DEFAULT_RESAMPLES, ComparisonOptions
-from exactk._report.metric_order import with_metrics_in_one_order
+from exactk._report.matched_reports import with_metrics_in_one_order
 from exactk._report.resampling import Calls
 from exactk._report.state import plan_of_state
 from exactk._runtime.errors import input_error

@@ -16,7 +16,7 @@ import numpy as np
 from exactk._plan.metric_strings import checked_cutoff, spelling_of_custom
 from exactk._plan.metrics import CustomInfo, CustomMetric, check_name, metrics
 from exactk._runtime.errors import input_error, type_error
-from exactk._runtime.numbers import as_double
+from exactk._runtime.texts import as_double
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

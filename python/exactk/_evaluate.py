@@ -11,7 +11,7 @@ from exactk._engine.short_ways import evaluate_shortly
 from exactk._options import CompareOptions, EvaluatorOptions, Options, UpdateOptions, with_parameters
 from exactk._plan.fields import FIELDS
 from exactk._plan.metric_strings import DEFAULT_METRICS
-from exactk._runtime.names import did_you_mean
+from exactk._runtime.texts import did_you_mean
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence

@@ -10,11 +10,11 @@ import numpy as np
 
 from exactk._inference.intervals import MeanInterval
 from exactk._report.comparison_table import best_systems
-from exactk._report.matched_users import matched_users
+from exactk._report.matched_reports import matched_users
 from exactk._report.state import plan_of_state
 from exactk._runtime.errors import InputError, input_error
 from exactk._runtime.faults import Option
-from exactk._runtime.names import did_you_mean
+from exactk._runtime.texts import did_you_mean
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

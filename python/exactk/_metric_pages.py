@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 from exactk._plan.fields import FIELDS
 from exactk._plan.metrics import AGREEMENT_FIELDS, bounds_text, ignored_fields, lists_of, path_of
 from exactk._plan.values import range_text
-from exactk._runtime.html_table import html_of_tables
-from exactk._runtime.table import Table
+from exactk._runtime.table import Table, html_of_tables
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -23,7 +23,8 @@ from exactk._plan.metrics import (
 )
 from exactk._plan.values import range_of_metric
 from exactk._runtime.errors import input_error
-from exactk._runtime.names import Registry, fold
+from exactk._runtime.registries import Registry
+from exactk._runtime.texts import fold
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

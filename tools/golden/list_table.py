@@ -6,7 +6,7 @@ import warnings
 from typing import Any
 
 import exactk
-from exactk._runtime.table_formats import markdown_of_cells
+from exactk._runtime.table import markdown_of_cells
 from golden.list_answers import difference, exactk_answer, row_name, split_key
 from golden.list_cases import ListCase
 from golden.list_record import list_adapter_names, read_list_recording

@@ -8,7 +8,7 @@ from typing import Any
 
 import exactk
 from exactk._plan.conventions import departures
-from exactk._runtime.table_formats import markdown_of_cells
+from exactk._runtime.table import markdown_of_cells
 from golden.cases import Knobs, golden
 from golden.record import adapter_names, library_version, read_recording
 

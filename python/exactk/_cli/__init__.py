@@ -24,7 +24,7 @@ from exactk._cli.streams import (
     warnings_as_lines,
 )
 from exactk._report.comparison_options import similar_choice
-from exactk._runtime.names import did_you_mean
+from exactk._runtime.texts import did_you_mean
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

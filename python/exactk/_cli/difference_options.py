@@ -20,7 +20,7 @@ from exactk._report.comparison_options import CHOICES, MOST_SYSTEMS, ComparisonO
 from exactk._report.gate import HOW_TESTED, Case, Claim, Gate, check_direction, outcome_text
 from exactk._runtime.errors import input_error
 from exactk._runtime.faults import Option
-from exactk._runtime.names import did_you_mean
+from exactk._runtime.texts import did_you_mean
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence

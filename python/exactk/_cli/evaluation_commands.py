@@ -52,7 +52,7 @@ from exactk._report.exports import PageRequest, html_page, page_request
 from exactk._report.gate import Case, junit_report
 from exactk._runtime import optional
 from exactk._runtime.errors import without_warnings
-from exactk._runtime.printable_text import printable
+from exactk._runtime.texts import printable
 from exactk._runtime.written_files import write_file
 
 if TYPE_CHECKING:

@@ -35,10 +35,9 @@ from exactk._plan.conventions import as_convention, conventions, departures
 from exactk._plan.fields import FIELDS
 from exactk._plan.metrics import evaluation_metrics, metric_info
 from exactk._runtime.errors import input_error, type_error
-from exactk._runtime.table import Table, format_text
-from exactk._runtime.table_formats import format_csv
+from exactk._runtime.optional import OPTIONAL_LIBRARIES, format_facts, installation_facts, version_of
+from exactk._runtime.table import Table, format_csv, format_text
 from exactk._runtime.threads import available_isas, default_threads, requested_isa
-from exactk._runtime.versions import OPTIONAL_LIBRARIES, format_facts, installation_facts, version_of
 from exactk._runtime.written_files import write_file
 
 if TYPE_CHECKING:

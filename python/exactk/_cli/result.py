@@ -16,8 +16,7 @@ from exactk._report.exports import json_of
 from exactk._runtime import optional
 from exactk._runtime.errors import input_error
 from exactk._runtime.faults import plural
-from exactk._runtime.table import plain_cells
-from exactk._runtime.table_formats import format_csv
+from exactk._runtime.table import format_csv, plain_cells
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -25,7 +24,7 @@ if TYPE_CHECKING:
 
     from exactk._cli.input_options import Provenance
     from exactk._report.differences import Differences
-    from exactk._report.export_columns import TableName
+    from exactk._report.export_forms import TableName
 
 
 _MOST_ROWS = 12  # of groups, in a table for a terminal

@@ -18,8 +18,8 @@ from exactk._cli.streams import STDIN, check_outputs, file_identities, input_pat
 from exactk._files.file_errors import File
 from exactk._files.formats import format_of
 from exactk._inputs.users_of_shard import Shard
-from exactk._report.shard_list import MOST_SHARDS, MOST_SHOWN, ShardedRun, Shards, united_shards
 from exactk._report.state import STATE_PREFIX, check_same_plan
+from exactk._report.state_shape import MOST_SHARDS, MOST_SHOWN, ShardedRun, Shards, united_shards
 from exactk._runtime.errors import EvaluationWarning, ExactkError, InputError, StateMismatchError, input_error
 from exactk._runtime.faults import listed, plural
 from exactk._runtime.written_files import replace_file, write_file

@@ -21,7 +21,7 @@ from exactk._plan.values import as_plan
 from exactk._report.comparison import reports_of
 from exactk._report.state import plan_of_state
 from exactk._runtime.errors import InputError, input_error
-from exactk._runtime.printable_text import printable
+from exactk._runtime.texts import printable
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence

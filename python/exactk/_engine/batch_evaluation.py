@@ -20,7 +20,7 @@ from exactk._inputs.model.rows import Rows, reindex
 from exactk._inputs.truth import Truth
 from exactk._report.report import Report
 from exactk._runtime.errors import InputError, input_error, type_error
-from exactk._runtime.read_ahead import read_ahead
+from exactk._runtime.threads import read_ahead
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

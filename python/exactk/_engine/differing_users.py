@@ -86,7 +86,7 @@ def _describe_means_of_values(reports: Mapping[str, Report], in_all: Mapping[str
 
 def warn_of_reports_of_different_users(reports: Mapping[str, Report]) -> None:
     """Warn of the same for reports, which count the users without predictions but do not name them."""
-    from exactk._report.matched_users import has_same_users
+    from exactk._report.matched_reports import has_same_users
 
     first, *others = reports.values()
     judged = {system: one.counts["users"] - one.counts["missing_truth"] for system, one in reports.items()}

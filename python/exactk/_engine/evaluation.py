@@ -44,8 +44,8 @@ if TYPE_CHECKING:
     from exactk._inputs.truth import Truth
     from exactk._inputs.values_by_user import RowValues
     from exactk._plan.values import TallyPlan, Value
-    from exactk._report.catalogue_digest import Catalogue
     from exactk._report.counts import Counts
+    from exactk._report.state_shape import Catalogue
 
 
 def evaluate_system(request: Request, inputs: AlignedInputs, truth_digest: int | None = None) -> tuple[Report, ItemUse]:
@@ -96,7 +96,7 @@ def evaluate_system(request: Request, inputs: AlignedInputs, truth_digest: int |
 def _catalogue(request: Request) -> Catalogue | None:
     if request.items is None:
         return None
-    from exactk._report.catalogue_digest import Catalogue
+    from exactk._report.state_shape import Catalogue
 
     return Catalogue(request.items.digest_of(request.histories), len(request.items), request.items.source)
 

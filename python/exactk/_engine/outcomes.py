@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from exactk._inputs.model.item_table import CanonicalItems
     from exactk._plan.conventions import Convention
     from exactk._plan.values import TallyPlan, Value
-    from exactk._report.catalogue_digest import Catalogue
+    from exactk._report.state_shape import Catalogue
     from exactk._report.sums import Label
     from exactk._report.tallies import GroupTally, ItemTally
     from exactk._report.user_table import UserTable

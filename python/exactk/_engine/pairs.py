@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from exactk import _core
-from exactk._inference.moments import Moments
+from exactk._inference.estimates import Moments
 from exactk._inputs.keys.key_lists import encode_row_keys
 from exactk._inputs.registry import names_file
 from exactk._inputs.values_by_user import Clusters
-from exactk._report.matched_users import matched_users
+from exactk._report.matched_reports import matched_users
 from exactk._report.paired_sums import PairedState, PairedSums
 from exactk._report.state import check_same_truth, plan_of_state
 from exactk._report.user_table import is_unit, row_count, rows_of_values
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from exactk._plan.conventions import Convention
     from exactk._plan.values import Value
     from exactk._report.comparison_options import ComparisonOptions
-    from exactk._report.matched_users import MatchedUsers
+    from exactk._report.matched_reports import MatchedUsers
     from exactk._report.paired_sums import Pair
     from exactk._report.report import Report
     from exactk._report.user_table import UserTable

@@ -29,8 +29,8 @@ from exactk._report.statistics import describe_undefined, is_undefined_set
 from exactk._report.system_warnings import describe_unreached_cutoffs, text_of_systems
 from exactk._runtime.errors import warn
 from exactk._runtime.faults import Option
-from exactk._runtime.numbers import DIGITS
 from exactk._runtime.records import NamedTuple
+from exactk._runtime.texts import DIGITS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping

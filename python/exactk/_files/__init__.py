@@ -17,7 +17,7 @@ from exactk._inputs.batches import Batches
 from exactk._inputs.keys.column_roles import ROLES
 from exactk._inputs.model.rows import locate_in_parts
 from exactk._runtime.errors import input_error, name_source, type_error
-from exactk._runtime.read_ahead import read_ahead
+from exactk._runtime.threads import read_ahead
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -11,7 +11,7 @@ from exactk._inputs.batches import Batches
 from exactk._inputs.containers.tables import ColumnTable, open_table
 from exactk._runtime import optional
 from exactk._runtime.errors import input_error, name_source
-from exactk._runtime.read_ahead import read_ahead
+from exactk._runtime.threads import read_ahead
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from exactk._runtime.errors import ExactkError, InputError, MissingFileError, input_error
-from exactk._runtime.names import similar_name
+from exactk._runtime.texts import similar_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

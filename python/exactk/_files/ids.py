@@ -13,7 +13,7 @@ import numpy as np
 from exactk._inputs.containers.tables import ColumnTable
 from exactk._inputs.keys.columns import MISSING_TEXTS, NumberColumn, PackedColumn, packed_column
 from exactk._runtime import optional
-from exactk._runtime.numbers import parse_numbers
+from exactk._runtime.texts import parse_numbers
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

@@ -17,7 +17,7 @@ from exactk._inputs.keys import column_roles
 from exactk._inputs.keys.columns import NumberColumn, packed_column
 from exactk._runtime import optional
 from exactk._runtime.errors import InputError
-from exactk._runtime.numbers import parse_number
+from exactk._runtime.texts import parse_number
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

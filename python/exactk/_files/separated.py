@@ -30,7 +30,7 @@ from exactk._inputs.containers.tables import ColumnTable
 from exactk._inputs.keys.columns import NumberColumn, PackedColumn, packed_column
 from exactk._runtime.errors import ExactkError, type_error, warn
 from exactk._runtime.faults import Option
-from exactk._runtime.numbers import parse_number, parse_numbers
+from exactk._runtime.texts import parse_number, parse_numbers
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -18,7 +18,7 @@ from exactk._inputs.keys.columns import PackedColumn
 from exactk._inputs.keys.vocabulary import Vocabulary
 from exactk._runtime.errors import ExactkError, warn
 from exactk._runtime.faults import Option
-from exactk._runtime.numbers import parse_number
+from exactk._runtime.texts import parse_number
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence

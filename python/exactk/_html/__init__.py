@@ -11,7 +11,7 @@ from exactk._html.page_parts import Limits, Section, limited_section
 from exactk._html.page_source import Source
 from exactk._runtime import optional
 from exactk._runtime.faults import plural
-from exactk._runtime.printable_text import printable
+from exactk._runtime.texts import printable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

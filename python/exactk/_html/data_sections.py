@@ -8,7 +8,7 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from exactk._figures import interval_of
-from exactk._html.page_parts import Bullets, count_text, number, page_table, share_text
+from exactk._html.page_parts import Bullets, number, page_table, range_of_counts, share_text
 from exactk._inference.significance import t_quantile
 from exactk._report.counts import count_label
 from exactk._report.difference_table import left_out_lines
@@ -134,7 +134,7 @@ def _table_of_pairs(source: Source, comparison: Comparison) -> Table:
     rows = [
         [
             metric,
-            count_text([row.units for row in some]),
+            range_of_counts([row.units for row in some]),
             *([_effective(some)] if weighted else []),
             number(_largest(map(_half_width, some))),
             _detectable(some),

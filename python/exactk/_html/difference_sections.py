@@ -14,11 +14,11 @@ from exactk._html.page_parts import (
     Findings,
     Fold,
     Paragraph,
-    count_text,
-    counts_text,
     interval_clause,
+    joined_counts,
     number,
     page_table,
+    range_of_counts,
     share_text,
     signed,
     tone_of,
@@ -389,7 +389,7 @@ def _heat_table(source: Source, metric: str, of_metric: Sequence[GroupsFigure]) 
     rows: list[list[Cell | str]] = []
     for label in labels:
         of_pairs = [cells.get((label, index)) for index in range(len(of_metric))]
-        users = count_text([row.users for row in of_pairs if row is not None])
+        users = range_of_counts([row.users for row in of_pairs if row is not None])
         rows.append([str(label), *(_heat_cell(row, largest, source.level) for row in of_pairs), users])
     p_values = (Cell("-" if math.isnan(one.heterogeneity) else format_p(one.heterogeneity)) for one in of_metric)
     rows.append(["p of heterogeneity", *p_values, ""])
@@ -419,7 +419,7 @@ def _table_of_group_values(source: Source) -> Table:
             if not value.info.of_collection and len(rows) < most:
                 of_systems = [of_system.get((label, value.name)) for of_system in by_system.values()]
                 texts = ("-" if row is None else number(row.value) for row in of_systems)
-                evaluated = counts_text(row.evaluated for row in of_systems if row is not None)
+                evaluated = joined_counts(row.evaluated for row in of_systems if row is not None)
                 rows.append([str(label), value.spelling, *texts, evaluated])
     total = len(labels) * sum(not value.info.of_collection for value in source.values)
     note = f"{total - len(rows):,} more rows: to_csv(table='by_group') has all." if total > len(rows) else ""

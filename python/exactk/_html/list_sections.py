@@ -11,7 +11,7 @@ from exactk._inputs.model.top_k import with_item_keys
 from exactk._report.state import plan_of_state
 from exactk._report.user_table import equal_arrays
 from exactk._runtime.errors import input_error, type_error, warn
-from exactk._runtime.printable_text import printable
+from exactk._runtime.texts import printable
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from exactk._html.page_source import Source
     from exactk._plan.values import Value
     from exactk._report.judged_lists import JudgedLists
-    from exactk._report.matched_users import MatchedUsers
+    from exactk._report.matched_reports import MatchedUsers
     from exactk._report.paired_sums import Pair
     from exactk._report.report import Report
     from exactk._runtime.table import Table

@@ -15,8 +15,8 @@ from exactk._html.page_parts import Code, Facts, Fold, JsonBlock, Paragraph, pag
 from exactk._plan.conventions import conventions, departures, description
 from exactk._plan.metrics import ignored_fields
 from exactk._report.difference import Difference
-from exactk._report.json_document import json_counts, json_number
-from exactk._runtime.versions import installation_facts, version_of
+from exactk._report.export_forms import json_counts, json_number
+from exactk._runtime.optional import installation_facts, version_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

@@ -13,9 +13,8 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, Self, TypeAlias
 from exactk._html.svg import picture
 from exactk._report.difference_table import signed_number
 from exactk._runtime.faults import plural
-from exactk._runtime.numbers import DIGITS
-from exactk._runtime.printable_text import printable
 from exactk._runtime.table import Table, format_number
+from exactk._runtime.texts import DIGITS, printable
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
@@ -210,13 +209,13 @@ def tone_of(verdict: str) -> Tone:
     return _TONES.get(verdict, "")
 
 
-def count_text(counts: Collection[int]) -> str:
+def range_of_counts(counts: Collection[int]) -> str:
     """Return a count, or the range of several."""
     least, most = min(counts), max(counts)
     return f"{least:,}" if least == most else f"{least:,} to {most:,}"
 
 
-def counts_text(counts: Iterable[int]) -> str:
+def joined_counts(counts: Iterable[int]) -> str:
     """Return the counts of systems, one if all are equal."""
     return "/".join(f"{count:,}" for count in dict.fromkeys(counts))
 

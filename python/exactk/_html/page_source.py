@@ -10,7 +10,7 @@ from exactk._figures import system_styles
 from exactk._html.page_parts import Limits
 from exactk._inference.significance import level_of
 from exactk._report.comparison import Comparison, confidence_of, reports_of
-from exactk._report.matched_users import matched_users
+from exactk._report.matched_reports import matched_users
 from exactk._report.state import plan_of_state
 from exactk._runtime.errors import ExactkError
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from exactk._report.difference import Difference
     from exactk._report.differences import Differences
     from exactk._report.exports import PageRequest
-    from exactk._report.matched_users import MatchedUsers
+    from exactk._report.matched_reports import MatchedUsers
     from exactk._report.paired_sums import Pair
     from exactk._report.report import Report
 

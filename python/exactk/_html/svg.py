@@ -8,7 +8,7 @@ import unicodedata
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
-from exactk._runtime.printable_text import printable
+from exactk._runtime.texts import printable
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

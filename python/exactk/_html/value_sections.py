@@ -14,7 +14,7 @@ from exactk._figures import (
     values_figure,
 )
 from exactk._html.charts import IntervalRow, StepLine, curves_chart, intervals_chart, scatter_chart, steps_chart
-from exactk._html.page_parts import Cell, Chart, Fold, counts_text, number, page_table, share_text, with_intervals
+from exactk._html.page_parts import Cell, Chart, Fold, joined_counts, number, page_table, share_text, with_intervals
 from exactk._runtime.errors import ExactkError
 
 if TYPE_CHECKING:
@@ -92,7 +92,7 @@ def _tied_with_best(source: Source, value: Value, figure: ValuesFigure) -> set[s
 
 def _facts(source: Source, value: Value) -> Sequence[str]:
     direction = {"none": "neither"}.get(value.info.direction, value.info.direction)
-    return [direction, counts_text(report.counts["evaluated"][value.name] for report in source.reports.values())]
+    return [direction, joined_counts(report.counts["evaluated"][value.name] for report in source.reports.values())]
 
 
 def _notes_on_users(source: Source) -> list[str]:

@@ -11,8 +11,9 @@ from exactk._plan.metrics import metrics
 from exactk._plan.presets import PRESETS
 from exactk._runtime.errors import input_error, type_error
 from exactk._runtime.faults import Option
-from exactk._runtime.names import Registry, did_you_mean
 from exactk._runtime.records import Record
+from exactk._runtime.registries import Registry
+from exactk._runtime.texts import did_you_mean
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -348,8 +349,7 @@ class Convention(Record, kw_only=True):
         return f"<Convention {text}>" if text.endswith(all_changes) else f"<Convention {text}: {all_changes}>"
 
     def _repr_html_(self) -> str:
-        from exactk._runtime.html_table import html_of_tables
-        from exactk._runtime.table import Table
+        from exactk._runtime.table import Table, html_of_tables
 
         changes = _changes(self, _STANDARD)
         names = list(changes or FIELDS)

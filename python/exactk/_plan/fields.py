@@ -14,9 +14,8 @@ import numpy as np
 from exactk import _core
 from exactk._runtime.errors import ExactkError, input_error, type_error
 from exactk._runtime.faults import quote
-from exactk._runtime.names import did_you_mean, fold
-from exactk._runtime.numbers import parse_number
 from exactk._runtime.records import NamedTuple, Record
+from exactk._runtime.texts import did_you_mean, fold, parse_number
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping

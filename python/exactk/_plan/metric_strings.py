@@ -26,8 +26,8 @@ from exactk._plan.metrics import (
 from exactk._plan.values import PARTS_OF_MEANS, Plan, Value, as_plan
 from exactk._runtime.errors import ExactkError, InputError, input_error, type_error, warn
 from exactk._runtime.faults import Option, quote
-from exactk._runtime.names import did_you_mean, fold
 from exactk._runtime.records import NamedTuple
+from exactk._runtime.texts import did_you_mean, fold
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

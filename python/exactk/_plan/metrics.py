@@ -11,8 +11,8 @@ import numpy as np
 from exactk import _core
 from exactk._runtime.errors import input_error, type_error
 from exactk._runtime.faults import quote
-from exactk._runtime.names import Registry
 from exactk._runtime.records import NamedTuple, Record
+from exactk._runtime.registries import Registry
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

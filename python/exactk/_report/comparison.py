@@ -29,11 +29,10 @@ from exactk._report.comparison_table import NO_MARKS, ComparisonTable, best_syst
 from exactk._report.difference import Compared, RunValues, UserValues, significant_side
 from exactk._report.difference_table import ComparisonMethod, warn_of_few_flips
 from exactk._report.differences import Differences, heterogeneity_of, tested_rows
-from exactk._report.export_columns import flat_dict, stack_systems
+from exactk._report.export_forms import Document, flat_dict, stack_systems
 from exactk._report.exports import Exports, html_page, page_request, plot
 from exactk._report.gate import Gate, check_claim
-from exactk._report.json_document import Document
-from exactk._report.matched_users import MatchedUsers, clusters_from_plain, hashes_of_users, matched_users
+from exactk._report.matched_reports import MatchedUsers, clusters_from_plain, hashes_of_users, matched_users
 from exactk._report.metric_mapping import ReadOnlyMapping
 from exactk._report.ranks import Ranks, rank_intervals
 from exactk._report.report import Report
@@ -43,10 +42,10 @@ from exactk._report.user_table import equal_arrays
 from exactk._runtime import optional
 from exactk._runtime.errors import InputError, StateMismatchError, input_error, type_error
 from exactk._runtime.faults import Option
-from exactk._runtime.names import did_you_mean
 from exactk._runtime.shapes import Anything, Fields, Many, Maybe, Named, Through, Whole, plain_data, within
 from exactk._runtime.table import Table
 from exactk._runtime.table_exports import writes
+from exactk._runtime.texts import did_you_mean
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -56,7 +55,7 @@ if TYPE_CHECKING:
     from exactk._plan.values import Value
     from exactk._report.comparison_table import Marks
     from exactk._report.difference import Difference
-    from exactk._report.export_columns import Columns, TableName
+    from exactk._report.export_forms import Columns, TableName
     from exactk._report.exports import DrawnDisplay
     from exactk._report.gate import Claim
     from exactk._report.judged_lists import JudgedLists

@@ -16,9 +16,8 @@ from exactk._plan.metrics import MetricEntry
 from exactk._plan.values import is_in_unit_range
 from exactk._runtime.errors import ExactkError, input_error, type_error
 from exactk._runtime.faults import Option, plural
-from exactk._runtime.names import did_you_mean, fold
-from exactk._runtime.numbers import as_double, parse_number
 from exactk._runtime.shapes import Anything, Fields
+from exactk._runtime.texts import as_double, did_you_mean, fold, parse_number
 
 if TYPE_CHECKING:
     from exactk._plan.conventions import Convention

@@ -8,7 +8,7 @@ from fractions import Fraction
 from functools import reduce
 from typing import TYPE_CHECKING, Any
 
-from exactk._inference.moments import Moments
+from exactk._inference.estimates import Moments
 from exactk._plan.values import as_plan
 from exactk._report.comparison_options import ComparisonOptions
 from exactk._report.metric_mapping import ReadOnlyMapping

@@ -13,8 +13,8 @@ from exactk._report.difference import significant_side
 from exactk._report.difference_table import left_out_lines, users_text
 from exactk._report.state import plan_of_state
 from exactk._runtime.faults import listed, plural
-from exactk._runtime.numbers import DIGITS
 from exactk._runtime.table import Column, Table, left_out
+from exactk._runtime.texts import DIGITS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

@@ -9,9 +9,9 @@ from numbers import Real
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from exactk._runtime.errors import input_error, type_error
-from exactk._runtime.numbers import parse_number
 from exactk._runtime.table import Table
 from exactk._runtime.table_exports import ExportsTable
+from exactk._runtime.texts import parse_number
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -11,8 +11,8 @@ from exactk._inference.margins import SMALL_GROUP
 from exactk._report.comparison_options import ComparisonOptions
 from exactk._runtime.errors import warn
 from exactk._runtime.faults import Option, plural
-from exactk._runtime.numbers import DIGITS
 from exactk._runtime.table import Column, Table, format_number
+from exactk._runtime.texts import DIGITS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping, Sequence

@@ -10,7 +10,7 @@ from exactk._inference.significance import PValue, adjust, errors_of_adjusted
 from exactk._plan.metric_strings import canonical_name
 from exactk._report.difference import Compared, Difference, difference_row, verdict_of
 from exactk._report.difference_table import ComparisonMethod, caption_lines, difference_table, heterogeneity_lines
-from exactk._report.export_columns import flat_dict
+from exactk._report.export_forms import flat_dict
 from exactk._report.metric_mapping import ReadOnlyMapping
 from exactk._runtime.errors import ExactkError
 from exactk._runtime.faults import capitalized

@@ -10,9 +10,9 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Protocol
 
 from exactk._runtime.errors import InputError, input_error, type_error
-from exactk._runtime.numbers import DIGITS
 from exactk._runtime.records import Record
 from exactk._runtime.table_exports import ShowsTables, checked_digits, csv_of, writes
+from exactk._runtime.texts import DIGITS
 
 if TYPE_CHECKING:
     from typing import Self
@@ -24,9 +24,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure, SubFigure
 
-    from exactk._report.export_columns import Columns, TableName
+    from exactk._report.export_forms import Columns, Document, Source, TableName
     from exactk._report.gate import Gate
-    from exactk._report.json_document import Document, Source
     from exactk._report.judged_lists import JudgedLists
     from exactk._runtime.table import Table
 
@@ -87,7 +86,7 @@ class Exports(ShowsTables):
 
         One report and several have the same shape, described in the documentation of files.
         """
-        from exactk._report.json_document import json_document
+        from exactk._report.export_forms import json_document
 
         return json_document(self._to_document())
 
@@ -100,7 +99,7 @@ class Exports(ShowsTables):
         source : str, bytes or path-like
             The JSON itself, or the path of a file as a ``pathlib.Path``. A string is always JSON.
         """
-        from exactk._report.json_document import read_document
+        from exactk._report.export_forms import read_document
 
         return cls._from_document(read_document(source, cls.__name__.lower(), cls._expected_json()))
 
@@ -133,7 +132,7 @@ class Exports(ShowsTables):
         diagnostics : bool
             Whether the table also has the users of each mean, and what was counted; see `to_latex`.
         """
-        from exactk._runtime.table_formats import format_markdown
+        from exactk._runtime.table import format_markdown
 
         return format_markdown(self._asked_table(table, digits, metrics, systems_as_rows, diagnostics))
 
@@ -179,7 +178,7 @@ class Exports(ShowsTables):
             group, and what print shows below: a row, or with `systems_as_rows` a column, for each count that is not 0, such
             as of users without a list.
         """
-        from exactk._runtime.table_formats import format_latex
+        from exactk._runtime.table import format_latex
 
         shown = self._asked_table(table, digits, metrics, systems_as_rows, diagnostics)
         return format_latex(shown, caption, label, booktabs=booktabs)
@@ -263,7 +262,7 @@ class Exports(ShowsTables):
 
 def json_of(result: Exports, command: Sequence[str], inputs: Sequence[Mapping[str, Any]]) -> str:
     """Return the JSON of what a command has computed from files."""
-    from exactk._report.json_document import json_document
+    from exactk._report.export_forms import json_document
 
     return json_document(result._to_document(), command, inputs)  # noqa: SLF001 - of the class's own module
 

@@ -14,9 +14,8 @@ from exactk._report.difference import check_share
 from exactk._report.difference_table import FEW_USERS
 from exactk._runtime.errors import input_error
 from exactk._runtime.faults import Option
-from exactk._runtime.html_table import html_of_tables
-from exactk._runtime.printable_text import printable
-from exactk._runtime.table import Table
+from exactk._runtime.table import Table, html_of_tables
+from exactk._runtime.texts import printable
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

@@ -105,7 +105,8 @@ class JudgedLists(ExportsTable):
 
         Users without keys are row numbers.
         """
-        from exactk._report.user_table import join_columns, user_columns
+        from exactk._report.export_forms import join_columns
+        from exactk._report.user_table import user_columns
 
         rows, ranks = np.nonzero(self.codes >= 0)
         users = np.arange(self.first_user, self.first_user + len(self)) if self.users is None else self.users
@@ -119,7 +120,7 @@ class JudgedLists(ExportsTable):
         return join_columns(user_columns(users[rows]), columns)
 
     def _tables(self) -> Sequence[Table]:
-        from exactk._runtime.html_table import MOST_ROWS
+        from exactk._runtime.table import MOST_ROWS
 
         shown = max(1, MOST_ROWS // max(1, self.k))
         names = ("codes", "grades", "hits", "lengths", "relevant", "in_truth", "has_list")

@@ -9,7 +9,7 @@ import numpy as np
 
 from exactk._report.comparison import Comparison
 from exactk._report.comparison_state import ComparisonState
-from exactk._report.matched_users import merged_clusters
+from exactk._report.matched_reports import merged_clusters
 from exactk._report.report import Report
 from exactk._report.state import State, StateSums
 from exactk._report.system_warnings import warn_of_unreached_cutoffs

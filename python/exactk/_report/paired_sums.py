@@ -16,8 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from exactk._inference.bootstrap import BootstrapIntervals
-    from exactk._inference.estimates import Gradient, Ratio
-    from exactk._inference.moments import Moments
+    from exactk._inference.estimates import Gradient, Moments, Ratio
     from exactk._inference.sign_flips import FlipTest
     from exactk._inference.significance import HalfWidth
     from exactk._plan.values import Value

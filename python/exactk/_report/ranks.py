@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from exactk._runtime.names import did_you_mean
-from exactk._runtime.numbers import DIGITS
 from exactk._runtime.table import Column, Table
 from exactk._runtime.table_exports import ExportsTable
+from exactk._runtime.texts import DIGITS, did_you_mean
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

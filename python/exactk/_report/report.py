@@ -19,9 +19,9 @@ from exactk._report.exports import Exports
 from exactk._report.state import State, plan_of_state, sums_of_groups
 from exactk._runtime.errors import input_error
 from exactk._runtime.faults import Option, listed, plural
-from exactk._runtime.numbers import DIGITS
 from exactk._runtime.records import NamedTuple
 from exactk._runtime.table_exports import writes
+from exactk._runtime.texts import DIGITS
 
 if TYPE_CHECKING:
     from collections.abc import ItemsView, KeysView, ValuesView
@@ -34,12 +34,11 @@ if TYPE_CHECKING:
     from exactk._plan.conventions import Convention
     from exactk._plan.values import Plan, Value
     from exactk._report.counts import CandidateCounts
-    from exactk._report.export_columns import Columns, TableName
+    from exactk._report.export_forms import Columns, Document, TableName
     from exactk._report.exports import DrawnDisplay
-    from exactk._report.json_document import Document
     from exactk._report.judged_lists import JudgedLists
     from exactk._report.metric_mapping import MetricMapping
-    from exactk._report.shard_list import Shards
+    from exactk._report.state_shape import Shards
     from exactk._report.statistics import DisparityMeasure
     from exactk._report.sums import GroupSums, Label, Sums
     from exactk._report.tallies import GroupTally, ItemTally
@@ -584,7 +583,7 @@ class Report(Exports, Mapping[str, float]):
         return cls(state, keys, None if user_table is None else UserTable(*user_table))
 
     def _to_document(self) -> Document:
-        from exactk._report.json_document import Document
+        from exactk._report.export_forms import Document
 
         return Document({None: self.to_dict()})
 
@@ -598,7 +597,7 @@ class Report(Exports, Mapping[str, float]):
 
     def to_dict(self) -> dict[str, Any]:
         """Return the report as plain data, with None for NaN. ``Report.from_dict`` reads it back."""
-        from exactk._report.json_document import json_number
+        from exactk._report.export_forms import json_number
         from exactk._report.user_table import kept_to_plain, users_to_plain
 
         return {
@@ -611,7 +610,7 @@ class Report(Exports, Mapping[str, float]):
 
     def _computed(self) -> dict[str, Any]:
         """Return what follows from the state, as plain data."""
-        from exactk._report.json_document import json_counts, json_number
+        from exactk._report.export_forms import json_counts, json_number
 
         return {
             "values": {name: json_number(value) for name, value in self.items()},
@@ -754,7 +753,7 @@ class Report(Exports, Mapping[str, float]):
         >>> exactk.evaluate([[1]], [[2, 1]], ["map@10", "fbeta@5(beta=2)"]).to_flat_dict("valid/")
         {'valid/map_at_10': 0.5, 'valid/fbeta_at_5_beta_2': 0.5555555555555556}
         """
-        from exactk._report.export_columns import flat_dict
+        from exactk._report.export_forms import flat_dict
 
         return flat_dict((((name,), value) for name, value in self.items()), prefix)
 
@@ -946,7 +945,7 @@ class Report(Exports, Mapping[str, float]):
         raise unknown_table(table)
 
     def _columns_of_values(self, *, wide: bool) -> Columns:
-        from exactk._report.export_columns import metric_columns
+        from exactk._report.export_forms import metric_columns
 
         if wide:
             return {name: [value] for name, value in self.items()}
@@ -959,8 +958,8 @@ class Report(Exports, Mapping[str, float]):
         }
 
     def _columns_of_users(self, *, wide: bool) -> Columns:
-        from exactk._report.export_columns import metric_columns
-        from exactk._report.user_table import join_columns, user_columns
+        from exactk._report.export_forms import join_columns, metric_columns
+        from exactk._report.user_table import user_columns
 
         if self.table is None:
             hint = (Option("per_user", True), " keeps them")  # noqa: FBT003 - the value of the option
@@ -974,7 +973,7 @@ class Report(Exports, Mapping[str, float]):
         return join_columns(repeated, values)
 
     def _columns_of_groups(self, *, wide: bool) -> Columns:
-        from exactk._report.export_columns import metric_columns
+        from exactk._report.export_forms import metric_columns
         from exactk._report.statistics import values_of_groups
 
         groups = sums_of_groups(self.state)
@@ -995,7 +994,7 @@ class Report(Exports, Mapping[str, float]):
         }
 
     def _columns_of_item_groups(self, *, wide: bool) -> Columns:
-        from exactk._report.export_columns import metric_columns
+        from exactk._report.export_forms import metric_columns
 
         values = [value for value in self._plan if value.info.reads_groups]
         if not values:

@@ -20,8 +20,7 @@ if TYPE_CHECKING:
     from exactk._plan.metric_strings import Customs
     from exactk._plan.metrics import CustomInfo
     from exactk._plan.values import Plan, Value
-    from exactk._report.catalogue_digest import Catalogue
-    from exactk._report.shard_list import Shards
+    from exactk._report.state_shape import Catalogue, Shards
     from exactk._report.sums import Label, Scales, Sums
     from exactk._report.tallies import GroupTally, ItemTally
 
@@ -363,7 +362,7 @@ class StateSums:
 
     def state(self) -> State:
         """Return the state of all users added so far; raise StateMismatchError if a shard is in several of the states."""
-        from exactk._report.shard_list import united_shards
+        from exactk._report.state_shape import united_shards
 
         groups = None if self._groups is None else self._groups.sums()
         first = self._first
@@ -421,7 +420,7 @@ def check_same_plan(one: State, other: State, argument: str) -> None:
         if functions.get(mine.name, mine) != mine:
             differences.append(f"other functions named {mine.name}")
     if one.catalogue or other.catalogue:
-        from exactk._report.catalogue_digest import describe_difference
+        from exactk._report.state_shape import describe_difference
 
         differences += filter(None, [describe_difference(one.catalogue, other.catalogue)])
     if not differences and _scales(one) != _scales(other):

@@ -13,10 +13,10 @@ import numpy as np
 from exactk._inputs.checks import read_only
 from exactk._inputs.keys.vocabulary import Snapshot, object_array, structured_keys, text_array
 from exactk._plan.values import LEAST_OF_GEOMETRIC, is_in_unit_range, range_of
-from exactk._report.json_document import json_number
+from exactk._report.export_forms import json_number
 from exactk._report.state import State, plan_of_state
 from exactk._report.state_shape import MAX_WEIGHT
-from exactk._runtime.errors import StateMismatchError, input_error
+from exactk._runtime.errors import StateMismatchError
 from exactk._runtime.records import Record
 from exactk._runtime.shapes import Anything, Fields, Many, OneOf, ShapeError, Whole, elements, read_at
 
@@ -103,14 +103,6 @@ def user_columns(users: NDArray[Any]) -> dict[str, NDArray[Any]]:
     if users.dtype.names is None:
         return {"user": users}
     return {name: users[name] for name in users.dtype.names}
-
-
-def join_columns(first: Mapping[str, Any], second: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the columns of both; raise InputError if they share a name."""
-    if shared := [name for name in second if name in set(first)]:
-        hint = "rename the user columns"
-        raise input_error("table", "distinct column names", f"two columns {shared[0]!r}", hint=hint)
-    return {**first, **second}
 
 
 def users_to_plain(users: NDArray[Any]) -> list[Any]:

@@ -108,8 +108,7 @@ def checked_digits(digits: object) -> int:
 
 def csv_of(columns: Mapping[str, Any], digits: int | None) -> str:
     """Return columns as CSV, numbers but integers rounded to so many decimals, if any."""
-    from exactk._runtime.table import plain_cells
-    from exactk._runtime.table_formats import format_csv
+    from exactk._runtime.table import format_csv, plain_cells
 
     cells = {name: plain_cells(column) for name, column in columns.items()}
     if digits is not None:
@@ -137,7 +136,7 @@ class ShowsTables:
         return "\n".join(map(format_text, self._tables()))
 
     def _repr_html_(self) -> str:
-        from exactk._runtime.html_table import html_of_tables
+        from exactk._runtime.table import html_of_tables
 
         return html_of_tables(self._tables(), self._has_all)
 
@@ -170,7 +169,7 @@ class ExportsTable(ShowsTables):
         digits : int, optional
             Decimals of numbers, by default as many as are displayed.
         """
-        from exactk._runtime.table_formats import format_markdown
+        from exactk._runtime.table import format_markdown
 
         return format_markdown(self._table(None if digits is None else checked_digits(digits)))
 
@@ -196,7 +195,7 @@ class ExportsTable(ShowsTables):
         booktabs : bool
             Whether the rules are those of the package booktabs. Otherwise they are ``\hline``, which needs no package.
         """
-        from exactk._runtime.table_formats import format_latex
+        from exactk._runtime.table import format_latex
 
         table = self._table(None if digits is None else checked_digits(digits))
         return format_latex(table, caption, label, booktabs=booktabs)

@@ -1,16 +1,22 @@
-"""The default number of threads, determined anew for every call, as limits may change; quotas once a second."""
+"""The number of threads, the instruction sets, and iterators that work in a thread ahead of their user."""
 
 from __future__ import annotations
 
 import os
 import time
+from concurrent.futures import ThreadPoolExecutor
 from functools import lru_cache
 from numbers import Integral
 from operator import attrgetter
+from typing import TYPE_CHECKING, TypeVar
 
 from exactk import _core
 from exactk._runtime.errors import input_error, type_error
 from exactk._runtime.records import NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Generator, Iterator
+
 
 MAX_THREADS = _core.MAX_THREADS
 
@@ -188,3 +194,15 @@ def requested_isa() -> str:
             "EXACTK_ISA", f"an instruction set that this CPU supports: {', '.join(available_isas())}", repr(name)
         )
     return name
+
+
+T = TypeVar("T")
+
+
+def read_ahead(parts: Iterator[T]) -> Generator[T]:
+    """Yield the parts, none of which is None, reading each while the previous one is in use. Closing it waits for that one."""
+    with ThreadPoolExecutor(1) as reader:
+        coming = reader.submit(next, parts, None)
+        while (part := coming.result()) is not None:
+            coming = reader.submit(next, parts, None)
+            yield part

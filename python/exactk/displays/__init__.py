@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from exactk._report.comparison import Comparison
 from exactk._runtime.errors import input_error
-from exactk._runtime.names import did_you_mean
+from exactk._runtime.texts import did_you_mean
 from exactk.displays.drawing import Display
 from exactk.displays.pictures import (
     CurvesDisplay,

@@ -12,7 +12,7 @@ from exactk._report.comparison import Comparison
 from exactk._report.report import Report
 from exactk._runtime import optional
 from exactk._runtime.errors import type_error
-from exactk._runtime.printable_text import printable
+from exactk._runtime.texts import printable
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

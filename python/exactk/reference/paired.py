@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from exactk._engine.pairs import PairedEngine
-from exactk._inference.moments import Moments
+from exactk._inference.estimates import Moments
 from exactk._report.paired_sums import PairedSums
 
 if TYPE_CHECKING:

@@ -72,7 +72,7 @@ class TopK(_Best, ExportsTable):
 
     def _tables(self) -> Sequence[Table]:
         """Return the table of the first users."""
-        from exactk._runtime.html_table import MOST_ROWS
+        from exactk._runtime.table import MOST_ROWS
 
         users, k = self.items.shape
         shown = max(1, MOST_ROWS // max(1, k))

@@ -1,36 +1,15 @@
-"""Names, which are looked up without regard to case, hyphens and underscores."""
+"""Read-only mappings from names, which are looked up without regard to case, hyphens and underscores."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Generic, TypeVar
 
 from exactk._runtime.faults import plural
+from exactk._runtime.texts import did_you_mean, fold
 
 _T = TypeVar("_T")
-
-
-def fold(name: str) -> str:
-    """Return what spellings of one name have in common."""
-    return name.lower().replace("-", "").replace("_", "")
-
-
-def did_you_mean(name: str, names: Iterable[str]) -> str:
-    """Return a hint with the most similar name, or an empty string."""
-    similar = similar_name(name, names)
-    return "" if similar is None else f"did you mean {similar!r}?"
-
-
-def similar_name(name: str, names: Iterable[str], least: float = 0.6) -> str | None:
-    """Return the most similar name; None if all are less similar, from 0 to 1."""
-    import difflib
-
-    by_folded_name = {fold(one): one for one in names}
-    folded = fold(name)
-    swapped = [one for one in by_folded_name if sorted(one) == sorted(folded)]  # difflib thinks little of ngcd for ndcg
-    close = swapped or difflib.get_close_matches(folded, by_folded_name, n=1, cutoff=least)
-    return by_folded_name[close[0]] if close else None
 
 
 class Registry(Mapping[str, _T], Generic[_T]):
@@ -96,8 +75,7 @@ class Registry(Mapping[str, _T], Generic[_T]):
         return "\n".join(f"{name:{width}}  {self._describe(entry)}" for name, entry in self._entries.items())
 
     def _repr_html_(self) -> str:
-        from exactk._runtime.html_table import html_of_tables
-        from exactk._runtime.table import Table
+        from exactk._runtime.table import Table, html_of_tables
 
         rows = [[name, self._describe(entry)] for name, entry in self._entries.items()]
         caption = plural(len(rows), self._kind)
