@@ -22,7 +22,7 @@ from exactk._files import read_shards
 from exactk._files.separated import Separated
 from exactk._inputs import registry
 from exactk._inputs.keys.vocabulary import Snapshot
-from exactk._report.gate import Case, junit_report
+from exactk._report.verdicts import Case, junit_report
 from rankings import rankings_of
 
 if TYPE_CHECKING:

@@ -228,7 +228,7 @@ def first_tested(comparison: Comparison) -> str:
 def margins_of(comparison: Comparison) -> dict[str, Margin]:
     """Return the margin of each metric that has one, by its spelling."""
     first = next(iter(comparison.reports.values()))
-    spellings = {value.name: value.spelling for value in plan_of_state(first.state)}
+    spellings = plan_of_state(first.state).spellings_by_name
     margins = comparison.state.options.margins(first.convention, spellings)
     found = {spelling: margins.get(name, margins.get("")) for name, spelling in spellings.items()}
     return {spelling: margin for spelling, margin in found.items() if margin is not None}

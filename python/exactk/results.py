@@ -22,9 +22,8 @@ from exactk._report.comparison_state import ComparisonState
 from exactk._report.convention_matches import ConventionMatches
 from exactk._report.difference import Difference
 from exactk._report.differences import Differences
-from exactk._report.gate import Check, Gate
 from exactk._report.judged_lists import JudgedLists
-from exactk._report.ranks import RankInterval, Ranks
+from exactk._report.verdicts import Check, Gate, RankInterval, Ranks
 
 __all__ = [
     "AgreementMetric",

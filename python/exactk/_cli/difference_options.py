@@ -17,7 +17,7 @@ from exactk._plan.fields import number_of_text
 from exactk._plan.metric_strings import plan
 from exactk._report.comparison import reports_of
 from exactk._report.comparison_options import CHOICES, MOST_SYSTEMS, ComparisonOptions, check_size, parse_margin
-from exactk._report.gate import HOW_TESTED, Case, Claim, Gate, check_direction, outcome_text
+from exactk._report.verdicts import HOW_TESTED, Case, Claim, Gate, check_direction, outcome_text
 from exactk._runtime.errors import input_error
 from exactk._runtime.faults import Option
 from exactk._runtime.texts import did_you_mean

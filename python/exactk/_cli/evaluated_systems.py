@@ -59,7 +59,7 @@ from exactk._inputs.registry import FilesOfSystems
 from exactk._inputs.users_of_shard import Shard, users_of_shard
 from exactk._plan.conventions import as_convention
 from exactk._plan.metric_strings import plan
-from exactk._report.gate import Case, Gate, junit_cases, junit_report
+from exactk._report.verdicts import Case, Gate, junit_cases, junit_report
 from exactk._runtime import optional
 from exactk._runtime.errors import EvaluationWarning, input_error
 from exactk._runtime.written_files import write_file

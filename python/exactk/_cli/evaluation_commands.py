@@ -49,7 +49,7 @@ from exactk._options import JudgeOptions
 from exactk._plan.metric_strings import DEFAULT_METRICS
 from exactk._report.comparison import reports_of
 from exactk._report.exports import PageRequest, html_page, page_request
-from exactk._report.gate import Case, junit_report
+from exactk._report.verdicts import Case, junit_report
 from exactk._runtime import optional
 from exactk._runtime.errors import without_warnings
 from exactk._runtime.texts import printable
@@ -233,8 +233,7 @@ def _run_systems(arguments: argparse.Namespace, systems: Mapping[str, Sequence[P
     if request.trec and data:
         tag = _runid(arguments, systems[""]) if "" in systems else ""  # others have their names
         in_run = trec.users_of_runs(request.base, data.predictions)
-        asked = request.trec
-        output = trec.Output(arguments.users, asked.header, tag, in_run, asked.names, asked.only_header)
+        output = trec.Output(request.trec, arguments.users, tag, in_run)
         print_text(format_result(result, arguments.format, evaluated.provenance, output), is_data=True)
     else:
         has_differences = bool(asked_differences(arguments))

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, TextIO, TypeAlias, get_args
 
 from exactk import EvaluationWarning
-from exactk._report.gate import Claim
+from exactk._report.verdicts import Claim
 from exactk._runtime.errors import ExactkError, input_error
 from exactk._runtime.texts import printable
 from exactk._runtime.written_files import check_replaceable

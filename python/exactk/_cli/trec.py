@@ -9,7 +9,6 @@ from itertools import pairwise
 from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
-import exactk
 from exactk._cli.streams import print_message
 from exactk._engine.systems import in_system
 from exactk._files.file_errors import File
@@ -27,6 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
+    import exactk
     from exactk._plan.trec_measures import TrecMeasure
     from exactk._plan.values import Value
 
@@ -171,12 +171,10 @@ def _with_gains(metric: str, parameters: str) -> str:
 class Output(NamedTuple):
     """The options of the output."""
 
+    request: Request = Request([], frozenset())
     users: bool = False  # each user's values too
-    header: frozenset[str] = frozenset()
     tag: str = ""  # the runid of a single system
     in_run: Mapping[str, Collection[str]] = MappingProxyType({})  # the users to print, by system; others print all
-    names: Names = MappingProxyType({})
-    only_header: bool = False  # without the values
 
 
 def tell_missing_measures(names: Sequence[str]) -> None:
@@ -229,21 +227,20 @@ def users_of_runs(base: str, systems: Mapping[str, object]) -> dict[str, frozens
 
 def format_trec(result: exactk.Report | exactk.Comparison, output: Output) -> str:
     """Return the lines of one report, or of several, each after a line with its system's name."""
-    if isinstance(result, exactk.Report):
-        return "".join(_report_lines(result, output, ""))
-    return "".join(
-        "".join(_report_lines(report, output._replace(header=output.header | {"runid"}, tag=printable(system)), system))
-        for system, report in result.reports.items()
-    )
+    lines: list[str] = []
+    for system, report in reports_of(result).items():
+        tag = output.tag if "runid" in output.request.header else None
+        lines += _report_lines(report, output, system, printable(system) or tag)
+    return "".join(lines)
 
 
-def _report_lines(report: exactk.Report, output: Output, system: str) -> Iterator[str]:
-    measures = [] if output.only_header else _printed_measures(report, output.names)
+def _report_lines(report: exactk.Report, output: Output, system: str, tag: str | None) -> Iterator[str]:
+    measures = [] if output.request.only_header else _printed_measures(report, output.request.names)
     if output.users:
         yield from _user_lines(report, measures, output.in_run.get(system))
-    if "runid" in output.header:
-        yield _measure_line("runid", "all", output.tag)
-    if "num_q" in output.header:
+    if tag is not None:
+        yield _measure_line("runid", "all", tag)
+    if "num_q" in output.request.header:
         yield _measure_line("num_q", "all", str(max(report.counts["evaluated"].values())))
     for measure in measures:
         text = f"{report[measure.value]:6.4f}" if measure.total is None else str(measure.total)

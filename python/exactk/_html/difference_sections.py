@@ -26,8 +26,7 @@ from exactk._html.page_parts import (
 )
 from exactk._report.comparison_table import best_systems
 from exactk._report.difference_table import format_p, percentage
-from exactk._report.gate import HOW_TESTED, outcome_text
-from exactk._report.ranks import ranks_text
+from exactk._report.verdicts import HOW_TESTED, outcome_text, ranks_text
 from exactk._runtime.errors import ExactkError
 from exactk._runtime.faults import capitalized, plural
 from exactk._runtime.table_exports import tables_of
@@ -40,9 +39,8 @@ if TYPE_CHECKING:
     from exactk._html.page_source import Source
     from exactk._report.difference import Difference
     from exactk._report.differences import Differences
-    from exactk._report.gate import Gate
     from exactk._report.paired_sums import Pair
-    from exactk._report.ranks import Ranks
+    from exactk._report.verdicts import Gate, Ranks
     from exactk._runtime.table import Table
 
 
@@ -409,10 +407,7 @@ def _heat_cell(row: Difference | None, largest: float, level: float) -> Cell:
 def _table_of_group_values(source: Source) -> Table:
     labels = list(dict.fromkeys(label for report in source.reports.values() for label in report.state.groups or {}))
     most = source.limits.rows // 8
-    by_system = {
-        system: {(row.label, row.name): row for row in report._rows_of_groups(labels[:most])}
-        for system, report in source.reports.items()
-    }
+    by_system = {system: report._cells_of_groups(labels[:most]) for system, report in source.reports.items()}
     rows: list[list[str]] = []
     for label in labels:
         for value in source.values:

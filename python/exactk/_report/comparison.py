@@ -31,14 +31,13 @@ from exactk._report.difference_table import ComparisonMethod, warn_of_few_flips
 from exactk._report.differences import Differences, heterogeneity_of, tested_rows
 from exactk._report.export_forms import Document, flat_dict, stack_systems
 from exactk._report.exports import Exports, html_page, page_request, plot
-from exactk._report.gate import Gate, check_claim
 from exactk._report.matched_reports import MatchedUsers, clusters_from_plain, hashes_of_users, matched_users
 from exactk._report.metric_mapping import ReadOnlyMapping
-from exactk._report.ranks import Ranks, rank_intervals
 from exactk._report.report import Report
 from exactk._report.resampling import Calls, KeptUsers, resample
 from exactk._report.state import check_label_types, check_same_plan, common_spellings, ordered_labels, plan_of_state
 from exactk._report.user_table import equal_arrays
+from exactk._report.verdicts import Gate, Ranks, check_claim, rank_intervals
 from exactk._runtime import optional
 from exactk._runtime.errors import InputError, StateMismatchError, input_error, type_error
 from exactk._runtime.faults import Option
@@ -52,16 +51,16 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from exactk._inference.margins import Margin
-    from exactk._plan.values import Value
+    from exactk._plan.values import Plan, Value
     from exactk._report.comparison_table import Marks
     from exactk._report.difference import Difference
     from exactk._report.export_forms import Columns, TableName
     from exactk._report.exports import DrawnDisplay
-    from exactk._report.gate import Claim
     from exactk._report.judged_lists import JudgedLists
     from exactk._report.paired_sums import Pair, PairedState, PairedSums, Resampled
     from exactk._report.sums import Label
     from exactk._report.user_table import UserTable
+    from exactk._report.verdicts import Claim
 
 ComparisonPlot: TypeAlias = Literal["values", "differences", "curves", "groups", "distribution", "trade_off"]
 
@@ -184,6 +183,10 @@ class Comparison(Exports, Mapping[str, Mapping[str, float]]):
     def _first(self) -> Report:
         return next(iter(self._reports.values()))
 
+    @property
+    def _plan(self) -> Plan:
+        return plan_of_state(self._first.state)
+
     def __getitem__(self, metric: str) -> Mapping[str, float]:
         """Return each system's value of a metric, in any accepted spelling."""
         try:
@@ -260,14 +263,13 @@ class Comparison(Exports, Mapping[str, Mapping[str, float]]):
 
     def _method(self, paired: PairedState) -> ComparisonMethod:
         """Return how the differences are computed."""
-        values = plan_of_state(self._first.state)
         return ComparisonMethod(
             self._options,
             len(paired.totals),
             self._first.convention,
-            {value.name: value.spelling for value in values},
-            frozenset(value.spelling for value in values if value.rules["average"] == "of_means"),
-            frozenset(value.spelling for value in values if is_in_unit_range(value)),
+            self._plan.spellings_by_name,
+            frozenset(value.spelling for value in self._plan if value.rules["average"] == "of_means"),
+            frozenset(value.spelling for value in self._plan if is_in_unit_range(value)),
             paired.weighted,
             all(report._user_table is not None and not report._has_keys for report in self._reports.values()),
         )
@@ -296,7 +298,7 @@ class Comparison(Exports, Mapping[str, Mapping[str, float]]):
         None of a value that all lists together have.
         """
         weighted = self._first.state.weighted
-        for index, value in enumerate(plan_of_state(self._first.state)):
+        for index, value in enumerate(self._plan):
             if value.info.of_collection or name not in {None, value.name}:
                 continue
             for pair, sums in sums_of_pairs.items():
@@ -330,8 +332,7 @@ class Comparison(Exports, Mapping[str, Mapping[str, float]]):
         keys = self._clusters
         if keys is None:
             keys = hashes_of_users(self._matched.users)
-        values = plan_of_state(self._first.state)
-        return KeptUsers(values, self._matched.tables, keys, self._clusters is not None)
+        return KeptUsers(self._plan, self._matched.tables, keys, self._clusters is not None)
 
     def _run_values(self, system: str, value: Value, label: Label | None) -> RunValues:
         """Return the values of a system's runs, over all users or a group, as they are tested; none if it has one."""
@@ -347,10 +348,8 @@ class Comparison(Exports, Mapping[str, Mapping[str, float]]):
     @cached_property
     def _values_of_groups(self) -> dict[str, dict[tuple[Label, str], float]]:
         """The values by system, then by group and canonical name."""
-        return {
-            system: {(row.label, row.name): row.value for row in report._rows_of_groups()}
-            for system, report in self._reports.items()
-        }
+        by_system = {system: report._cells_of_groups() for system, report in self._reports.items()}
+        return {system: {at: row.value for at, row in cells.items()} for system, cells in by_system.items()}
 
     def _users_of(self, pair: Pair, index: int, label: Label | None) -> UserValues:
         """Return the values of the users whom both systems have, of all users or of a group."""
@@ -509,8 +508,8 @@ class Comparison(Exports, Mapping[str, Mapping[str, float]]):
         checks = []
         claims: dict[Claim, ClaimsLike] = {"better": better, "no_worse": no_worse, "equivalent": equivalent}
         for claim, claimed in claims.items():
-            convention, values = self._first.convention, plan_of_state(self._first.state)
-            for metric, margin in claimed_margins(claim, claimed, self._margins, convention, values).items():
+            margins = claimed_margins(claim, claimed, self._margins, self._first.convention, self._plan)
+            for metric, margin in margins.items():
                 name = self._tested_name(metric, claim)
                 if name not in compared:
                     raise input_error(claim, f"metrics among {', '.join(self)}", repr(metric))
@@ -564,8 +563,7 @@ class Comparison(Exports, Mapping[str, Mapping[str, float]]):
             raise input_error("baseline", "None, so that every pair is compared", repr(self._options.baseline))
         if self._options.alternative != "two_sided":
             raise input_error("alternative", "'two_sided', to rank systems", repr(self._options.alternative))
-        values = plan_of_state(self._first.state)
-        value = next(one for one in values if one.name == name)
+        value = next(one for one in self._plan if one.name == name)
         direction = value.info.direction
         if direction == "none":
             raise input_error("metric", "a metric whose values are better if they are higher, or lower", repr(metric))
@@ -592,21 +590,19 @@ class Comparison(Exports, Mapping[str, Mapping[str, float]]):
         single run is no evidence for its model: ``differences`` has the means over runs.
         """
         numbers = self[metric]
-        values = plan_of_state(self._first.state)
         name = self._name_of(metric, "metric")
-        (direction,) = (value.info.direction for value in values if value.name == name)
+        (direction,) = (value.info.direction for value in self._plan if value.name == name)
         return best_systems(numbers, direction)
 
     def _tested_name(self, metric: str, argument: str) -> str:
         """Return the canonical name of a metric whose differences are tested."""
         name = self._name_of(metric, argument)
-        check_is_tested(plan_of_state(self._first.state), name, argument)
+        check_is_tested(self._plan, name, argument)
         return name
 
     def _name_of(self, metric: str, argument: str) -> str:
         """Return the canonical name of a metric in any spelling; errors are of this argument."""
-        spellings = {value.name: value.spelling for value in plan_of_state(self._first.state)}
-        return name_of_metric(metric, self._first.convention, argument, spellings)
+        return name_of_metric(metric, self._first.convention, argument, self._plan.spellings_by_name)
 
     @property
     def _table(self) -> ComparisonTable:
@@ -642,7 +638,7 @@ class Comparison(Exports, Mapping[str, Mapping[str, float]]):
             return NO_MARKS
         differences = self._tested(self._paired, {}) if self._margins else self.differences  # margins decide no marks
         shown = differences.by_group if table == "by_group" else differences
-        values = [value for value in plan_of_state(self._first.state) if names is None or value.name in names]
+        values = [value for value in self._plan if names is None or value.name in names]
         directions = {value.spelling: value.info.direction for value in values}
         return significance_marks(shown, self._method(self._paired), directions, list(self._reports))
 

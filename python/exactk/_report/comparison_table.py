@@ -234,10 +234,7 @@ class ComparisonTable(NamedTuple):
             yield _Row(None, spelling, values, counts, best_systems(values, direction))
 
     def _rows_of_groups(self, metrics: Sequence[tuple[str, str, str]], labels: Sequence[Label]) -> Iterator[_Row]:
-        by_group = {
-            system: {(row.label, row.name): row for row in report._rows_of_groups(labels)}
-            for system, report in self.reports.items()
-        }
+        by_group = {system: report._cells_of_groups(labels) for system, report in self.reports.items()}
         for label, (name, spelling, direction) in product(labels, metrics):
             rows = {system: rows.get((label, name)) for system, rows in by_group.items()}
             values = {system: math.nan if row is None else row.value for system, row in rows.items()}

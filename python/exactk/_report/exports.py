@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure, SubFigure
 
     from exactk._report.export_forms import Columns, Document, Source, TableName
-    from exactk._report.gate import Gate
     from exactk._report.judged_lists import JudgedLists
+    from exactk._report.verdicts import Gate
     from exactk._runtime.table import Table
 
 TABLES = ("values", "per_user", "by_group", "by_item_group")
@@ -293,7 +293,7 @@ def page_request(
     gate: Gate | None = None,
 ) -> PageRequest:
     """Return the request of a page. Raise InputError or InputTypeError for an invalid argument."""
-    from exactk._report.gate import Gate
+    from exactk._report.verdicts import Gate
 
     for argument, text in {"title": title or "", "note": note}.items():
         _check_page_text(argument, text)

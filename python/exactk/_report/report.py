@@ -813,6 +813,10 @@ class Report(Exports, Mapping[str, float]):
             for value, *cells in zip(self._plan, *of_group, strict=True):
                 yield GroupRow(label, value.name, value.spelling, *cells)
 
+    def _cells_of_groups(self, labels: Iterable[Label] | None = None) -> dict[tuple[Label, str], GroupRow]:
+        """Return the values of groups, or of those with these labels, by group and canonical name."""
+        return {(row.label, row.name): row for row in self._rows_of_groups(labels)}
+
     def _columns_by_group(self, groups: GroupSums) -> tuple[list[list[float]], list[list[float]], list[list[int]]]:
         """Return the values, their standard deviations and the number of evaluated users, value by value."""
         from exactk._report.statistics import deviations_of_groups, evaluated_by_group, values_of_groups
