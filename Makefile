@@ -14,7 +14,7 @@ endif
 # Hundreds of tests start Python, which would compile every module again.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo check test draws cpp-test lint texts sanitize sanitize-all sanitized oldest portable engines browser notebook peers programs fuzz coverage faults oracle mutants bench bench-tests instructions same calibration generate
+.PHONY: demo check test draws cpp-test lint texts sanitize sanitize-all sanitized oldest portable engines browser notebook peers programs fuzz coverage faults oracle mutants bench bench-tests instructions same calibration generate wheel extras
 
 # Prints tables and writes build/demo.html. On MovieLens where EXACTK_DATA names the folder of the real ratings, else on ratings that it draws.
 demo: $(VENV)/.built
@@ -122,6 +122,20 @@ portable: oldest
 	for python in $(OTHER_PYTHONS); do \
 		if $$python --version; then $(MAKE) test VENV=build/$$python PYTHON=$$python || exit 1; fi; \
 	done
+
+# For the night: what a release consists of, made and tried as users get it: two equal sdists, and of one a wheel for Linux, audited and
+# repaired, installed into empty environments with the oldest and the newest NumPy, and tested there. WHEEL_PYTHONS are more Pythons.
+WHEEL := build/wheel/venv/bin/python
+WHEEL_PYTHONS ?=
+wheel:
+	$(PYTHON) -m venv build/wheel/venv
+	$(WHEEL) $(PIP) install --upgrade 'pip>=25.1'
+	$(WHEEL) $(PIP) install --group wheel
+	$(WHEEL) tools/wheels.py $(WHEEL_PYTHONS)
+
+# For the night: every extra with the oldest libraries that it allows, beside that wheel.
+extras: wheel
+	$(WHEEL) tools/extras_bounds.py
 
 # For the night: evaluation on Spark, which needs Java 17 or newer, on Dask and Ray, and with torchmetrics, and the
 # recorded calls of torchmetrics; training with LightGBM, XGBoost and CatBoost. Their
@@ -234,7 +248,7 @@ bench: $(VENV)/.lint
 	$(PYTHON) -m venv build/bench/venv
 	$(BENCH) $(PIP) install --upgrade 'pip>=25.1'
 	$(BENCH) $(PIP) install --group build --group bench
-	$(BENCH) $(PIP) install --no-build-isolation --force-reinstall --no-deps . -Cbuild-dir=build/bench/wheel
+	EXACTK_RELEASE=1 $(BENCH) $(PIP) install --no-build-isolation --force-reinstall --no-deps . -Cbuild-dir=build/bench/wheel
 	cmake --preset release
 	cmake --build --preset release
 	$(BENCH) -m benchmarks

@@ -22,6 +22,7 @@ from convention_types import literals_module
 from exactk._inputs.registry import ADAPTERS, Container
 from exactk._plan.fields import FIELDS
 from json_schemas import schemas
+from sbom import sbom
 from stable import RECORD, record
 
 if TYPE_CHECKING:
@@ -184,6 +185,7 @@ OUTPUTS: dict[Path, Callable[[], str]] = {
     **{path: partial(fill_containers, path) for path in CONTAINER_ARGUMENTS},
     PACKAGE / "_plan" / "conventions.py": partial(fill_fields, PACKAGE / "_plan" / "conventions.py"),
     **{path: partial(fill_tables, path) for path in PAGES},
+    ROOT / "cpp" / "bindings" / "sbom.cdx.json": sbom,
     **{SCHEMAS / file: partial(str, text) for file, text in schemas().items()},
     ROOT / "docs" / "benchmarks" / "speed.svg": speed_chart,
     ROOT / "docs" / "benchmarks" / "history.svg": runs_chart,

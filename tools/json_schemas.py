@@ -12,7 +12,7 @@ from typing import Any
 
 from exactk._html import method_sections
 from exactk._plan.fields import FIELDS
-from exactk._report import comparison_state, json_document
+from exactk._report import comparison_state, export_forms
 from exactk._report.comparison_options import CHOICES, ComparisonOptions
 from exactk._report.difference import Difference
 from exactk._report.state_shape import STATE, VERSION, GroupLabel
@@ -250,7 +250,7 @@ def page() -> Schema:
 def report_document() -> Schema:
     """Return the schema of the JSON of reports."""
     return record(
-        **written_by(json_document._VERSION, json_document._FORMAT),
+        **written_by(export_forms._VERSION, export_forms._FORMAT),
         reports={"type": "array", "items": report(), "minItems": 1},
         comparison=or_null(comparison()),
     )
@@ -273,7 +273,7 @@ def schemas() -> dict[str, str]:
         [
             document(
                 "report",
-                json_document._VERSION,
+                export_forms._VERSION,
                 "Reports of systems, and how they are compared",
                 report_document(),
                 convention=convention(),

@@ -1,4 +1,4 @@
-"""Check that pyproject.toml, CITATION.cff and the package agree on the version and on optional libraries.
+"""Check that CITATION.cff, the changelog and the package agree with pyproject.toml on the version and on optional libraries.
 
 Also check what is at the top level of the repository, which ARCHITECTURE.md lists, and what the sdist holds.
 
@@ -18,8 +18,10 @@ import tomllib
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
+from packaging.version import Version
 from scikit_build_core.build import build_sdist
 
+import exactk
 from exactk._runtime.optional import EXTRAS, OPTIONAL_LIBRARIES
 
 if TYPE_CHECKING:
@@ -77,7 +79,7 @@ def stray_files(files: list[PurePosixPath]) -> Iterator[str]:
         yield f"ARCHITECTURE.md: {name} is at the top level or in the table, but not in both"
 
 
-SOURCES = {"CMakeLists.txt", "LICENSE", "README.md", "pyproject.toml"}
+SOURCES = {"CMakeLists.txt", "LICENSE", "README.md", "pyproject.toml", "tools/index_readme.py"}
 SOURCE_FOLDERS = ("cpp/bindings", "cpp/include", "cpp/src", "python/exactk")
 
 
@@ -97,12 +99,23 @@ def wrong_sources(files: list[PurePosixPath]) -> Iterator[str]:
         yield f"pyproject.toml: the sdist holds {name}, which no build needs"
 
 
+def wrong_versions() -> Iterator[str]:
+    """Yield where the version is another than in pyproject.toml."""
+    version = PROJECT["version"]
+    if f"version: {version}" not in (ROOT / "CITATION.cff").read_text(encoding="utf-8").splitlines():
+        yield f"CITATION.cff: the version is not {version}"
+    if exactk.__version__ != version:
+        yield f"exactk.__version__: {exactk.__version__} is installed, not {version}: run make again"
+    released = re.findall(r"^## \[(\d\S*)\] - ", (ROOT / "CHANGELOG.md").read_text(encoding="utf-8"), re.MULTILINE)
+    if released and Version(released[0]) > Version(version):
+        yield f"CHANGELOG.md: {released[0]} was released, and the version is {version}"
+
+
 def violations() -> Iterator[str]:
     """Yield what is wrong, with its file."""
     if PROJECT["name"] != "exactk":
         yield f"pyproject.toml: the project is {PROJECT['name']}, which messages do not ask for"
-    if f"version: {PROJECT['version']}" not in (ROOT / "CITATION.cff").read_text(encoding="utf-8").splitlines():
-        yield f"CITATION.cff: the version is not {PROJECT['version']}"
+    yield from wrong_versions()
     yield from wrong_extras()
     yield from wrong_messages()
     files = files_of_repository()

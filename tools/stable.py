@@ -22,7 +22,7 @@ from exactk import results
 from exactk._cli import command_parser
 from exactk._html import method_sections
 from exactk._plan.fields import FIELDS
-from exactk._report import json_document
+from exactk._report import export_forms
 from exactk._report.state import STATE_PREFIX
 from exactk._report.state_shape import VERSION
 from json_schemas import schemas
@@ -30,7 +30,13 @@ from json_schemas import schemas
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = ROOT / "python" / "exactk"
 PAGES = "".join(path.read_text(encoding="utf-8") for path in [ROOT / "README.md", *(ROOT / "docs").rglob("*.md")])
-IN_PAGES = {*re.findall(r"\.([a-z]\w+)", PAGES)}
+IN_PAGES = {
+    name
+    for names in re.findall(
+        r"(?<=[\w)\]])\.([a-z]\w+)|`(to_\w+)", re.sub(r"\[\[\[cog.*?\]\]\]", "", PAGES, flags=re.DOTALL)
+    )
+    for name in names
+}
 RECORD = ROOT / "tests" / "stable.json"
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 
@@ -157,7 +163,7 @@ CONTRACTS = {
         package,
         "pyproject.toml: a major one if something went or changed, a minor one if it was added",
     ),
-    "report": Contract(json_document._VERSION, digest_of_schema("report"), "python/exactk/_report/json_document.py"),
+    "report": Contract(export_forms._VERSION, digest_of_schema("report"), "python/exactk/_report/export_forms.py"),
     "state": Contract(VERSION, digest_of_schema("state"), "python/exactk/_report/state_shape.py"),
     "bytes of a state": Contract(VERSION, STATE_PREFIX.decode, "python/exactk/_report/state_shape.py"),
     "page": Contract(method_sections._VERSION, digest_of_schema("page"), "python/exactk/_html/method_sections.py"),
