@@ -12,9 +12,8 @@ from exactk._inference.intervals import MeanInterval
 from exactk._report.comparison_table import best_systems
 from exactk._report.matched_reports import matched_users
 from exactk._report.state import plan_of_state
-from exactk._runtime.errors import InputError, input_error
+from exactk._runtime.errors import InputError, check_among, input_error
 from exactk._runtime.faults import Option
-from exactk._runtime.texts import did_you_mean
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -101,14 +100,6 @@ def interval_of(report: Report, value: Value, confidence: float) -> MeanInterval
         return report.interval(value.name, confidence)
     except InputError:
         return MeanInterval()
-
-
-def check_system(systems: Iterable[str], argument: str, name: str) -> None:
-    """Raise InputError unless a system has the name."""
-    names = list(systems)
-    if name not in names:
-        hint = did_you_mean(str(name), names)
-        raise input_error(argument, f"one of {', '.join(map(repr, names))}", repr(name), hint=hint)
 
 
 def directed(value: Value, argument: str) -> str:
@@ -262,7 +253,7 @@ def groups_figure(
         raise input_error("groups", "groups of users, which groups= of exactk.compare names", "none")
     for argument, name in (("system", system), ("baseline", baseline)):
         if name is not None:
-            check_system(comparison.reports, argument, name)
+            check_among(argument, name, comparison.reports)
     spelling = value_of_metric(comparison.reports, metric).spelling if metric is not None else figures[0].metric
     for one in figures:
         if one.metric == spelling and system in {None, one.system} and baseline in {None, one.baseline}:
@@ -379,8 +370,8 @@ def pair_figure(reports: Mapping[str, Report], system: str, baseline: str, metri
     """Return the distribution of the users' differences; higher is a higher value of the system."""
     value = _value_of_users(reports, metric)
     of_users = _users_of(reports, value)
-    check_system(reports, "system", system)
-    check_system(reports, "baseline", baseline)
+    check_among("system", system, reports)
+    check_among("baseline", baseline, reports)
     differences = _defined(of_users[system] - of_users[baseline])
     better = -differences if value.info.direction == "lower" else differences
     return PairFigure(

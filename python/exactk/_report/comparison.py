@@ -39,12 +39,11 @@ from exactk._report.state import check_label_types, check_same_plan, common_spel
 from exactk._report.user_table import equal_arrays
 from exactk._report.verdicts import Gate, Ranks, check_claim, rank_intervals
 from exactk._runtime import optional
-from exactk._runtime.errors import InputError, StateMismatchError, input_error, type_error
+from exactk._runtime.errors import InputError, StateMismatchError, check_among, input_error, type_error
 from exactk._runtime.faults import Option
 from exactk._runtime.shapes import Anything, Fields, Many, Maybe, Named, Through, Whole, plain_data, within
 from exactk._runtime.table import Table
 from exactk._runtime.table_exports import writes
-from exactk._runtime.texts import did_you_mean
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -420,9 +419,7 @@ class Comparison(Exports, Mapping[str, Mapping[str, float]]):
         if not compared and name not in self.metrics:
             raise input_error("metric", f"one of {', '.join(self)}", repr(metric))
         if not compared:
-            systems = dict.fromkeys(pair[0] for pair in self._paired_state().totals)
-            hint = did_you_mean(system, systems) if isinstance(system, str) else None
-            raise input_error("system", f"one of {', '.join(map(repr, systems))}", repr(system), hint=hint or "")
+            check_among("system", system, dict.fromkeys(pair[0] for pair in self._paired_state().totals))
         check_size(margin, compared[0].value, "difference")
         estimates = [estimate for one in compared if (estimate := one.estimate) is not None]
         needed = [

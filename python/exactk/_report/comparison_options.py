@@ -14,7 +14,7 @@ from exactk._inference.significance import Alternative, fewest_draws, level_of, 
 from exactk._plan.metric_strings import canonical_name
 from exactk._plan.metrics import MetricEntry
 from exactk._plan.values import is_in_unit_range
-from exactk._runtime.errors import ExactkError, input_error, type_error
+from exactk._runtime.errors import ExactkError, check_among, input_error, type_error
 from exactk._runtime.faults import Option, plural
 from exactk._runtime.shapes import Anything, Fields
 from exactk._runtime.texts import as_double, did_you_mean, fold, parse_number
@@ -170,7 +170,7 @@ class ComparisonOptions:
         names = list(systems)
         for system, runs in (self.runs or {}).items():
             for run in runs:
-                _check_name("runs", run, names)
+                check_among("runs", run, names)
             if system in names:
                 raise input_error("runs", "a name that no system has, for the mean of runs", repr(system))
         if self.baseline is None:
@@ -179,7 +179,7 @@ class ComparisonOptions:
             if self.baseline in runs:
                 found = f"{self.baseline!r}, a run of {system!r}"
                 raise input_error("baseline", "a system", found, hint=Option("baseline", system))
-        _check_name("baseline", self.baseline, self.compared_systems(names))
+        check_among("baseline", self.baseline, self.compared_systems(names))
 
     def pairs(self, systems: Iterable[str]) -> list[Pair]:
         """Return the pairs to compare: with the baseline, or every pair, the later system with the earlier one.
@@ -267,12 +267,6 @@ def check_is_tested(values: Sequence[Value], name: str, argument: str) -> None:
         raise input_error(
             argument, expected, found, hint=f"comparison[{value.spelling!r}] has the value of each system"
         )
-
-
-def _check_name(argument: str, name: str, names: Sequence[str]) -> None:
-    if name not in names:
-        hint = did_you_mean(name, names) or ""
-        raise input_error(argument, f"one of {', '.join(map(repr, names))}", repr(name), hint=hint)
 
 
 def parse_runs(runs: object) -> dict[str, tuple[str, ...]] | None:

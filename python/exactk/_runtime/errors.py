@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from exactk import _core
 from exactk._runtime.faults import Fault, Option, Text, WriteOption, as_text, write
+from exactk._runtime.texts import did_you_mean
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
 
 _RANGES = frozenset({"item ids in [0, 2^63)", "integers that all fit int64 or all fit uint64"})
@@ -200,6 +201,15 @@ _SHOWN: dict[tuple[str, int, str], list[Any]] = {}
 Python forgets them whenever any package enters `catch_warnings`, as pandas does for every frame, and would repeat them
 in a loop over systems.
 """
+
+
+def check_among(argument: str, name: object, names: Iterable[str]) -> None:
+    """Raise InputError unless a name is one of these; the hint is the most similar one."""
+    some = list(names)
+    if name not in some:
+        raise input_error(
+            argument, f"one of {', '.join(map(repr, some))}", repr(name), hint=did_you_mean(str(name), some)
+        )
 
 
 def warn(*text: str | Option) -> None:

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from functools import partial
 from importlib.util import find_spec
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 
@@ -27,25 +27,37 @@ if TYPE_CHECKING:
     import rich.progress
 
 
-EXTRAS: Mapping[str, str] = MappingProxyType(
-    {
-        "dask": "dask",
-        "ir_measures": "ir-measures",
-        "jinja2": "report",
-        "matplotlib": "plots",
-        "pandas": "pandas",
-        "polars": "polars",
-        "pyarrow": "arrow",
-        "pyspark": "spark",
-        "ray": "ray",
-        "rich": "progress",
-        "scipy": "compare",
-        "sklearn": "sklearn",
-        "torch": "torch",
-        "torchmetrics": "torch",
-    }
-)
+class _Library(NamedTuple):
+    """An optional library, with the extra that installs it."""
+
+    distribution: str
+    extra: str
+    purpose: str
+
+
+_LIBRARIES = {
+    "dask": _Library("dask", "dask", "data frames of Dask"),
+    "ir_measures": _Library("ir_measures", "ir-measures", "measures by name, of any provider"),
+    "jinja2": _Library("jinja2", "report", "reports as HTML"),
+    "matplotlib": _Library("matplotlib", "plots", "plots"),
+    "pandas": _Library("pandas", "pandas", "data frames"),
+    "polars": _Library("polars", "polars", "data frames"),
+    "pyarrow": _Library("pyarrow", "arrow", "tables, Parquet and Arrow files, and large JSON lines faster"),
+    "pyspark": _Library("pyspark", "spark", "data frames of Spark"),
+    "ray": _Library("ray", "ray", "datasets of Ray"),
+    "rich": _Library("rich", "progress", "progress bars"),
+    "sklearn": _Library("scikit-learn", "sklearn", "scorers"),
+    "scipy": _Library("scipy", "compare", "statistical tests, and files with a sparse matrix"),
+    "torch": _Library("torch", "torch", "tensors"),
+    "torchmetrics": _Library("torchmetrics", "torch", "metrics whose state processes add"),
+}
+"""The optional libraries, by the name that imports them."""
+
+EXTRAS: Mapping[str, str] = MappingProxyType({name: one.extra for name, one in _LIBRARIES.items()})
 """The extra that installs each library."""
+
+OPTIONAL_LIBRARIES: Mapping[str, str] = {one.distribution: one.purpose for one in _LIBRARIES.values()}
+"""The distributions of the optional libraries, and their purposes."""
 
 
 def has(library: str) -> bool:
@@ -403,25 +415,6 @@ class OrderedCategories(list[Any]):
     def __init__(self, labels: Iterable[Any], categories: Iterable[Any]) -> None:
         super().__init__(labels)
         self.categories = tuple(categories)
-
-
-OPTIONAL_LIBRARIES: Mapping[str, str] = {
-    "dask": "data frames of Dask",
-    "ir_measures": "measures by name, of any provider",
-    "jinja2": "reports as HTML",
-    "matplotlib": "plots",
-    "pandas": "data frames",
-    "polars": "data frames",
-    "pyarrow": "tables, Parquet and Arrow files, and large JSON lines faster",
-    "pyspark": "data frames of Spark",
-    "ray": "datasets of Ray",
-    "rich": "progress bars",
-    "scikit-learn": "scorers",
-    "scipy": "statistical tests, and files with a sparse matrix",
-    "torch": "tensors",
-    "torchmetrics": "metrics whose state processes add",
-}
-"""The optional libraries and their purposes."""
 
 
 def show_versions() -> None:

@@ -8,8 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from exactk._report.comparison import Comparison
-from exactk._runtime.errors import input_error
-from exactk._runtime.texts import did_you_mean
+from exactk._runtime.errors import check_among, input_error
 from exactk.displays.drawing import Display
 from exactk.displays.pictures import (
     CurvesDisplay,
@@ -54,12 +53,10 @@ _OF_COMPARISONS: Mapping[str, Any] = {
 _OPTIONS = {"groups": ("system", "baseline"), "distribution": ("system", "baseline"), "trade_off": ("against",)}
 
 
-def draw(result: Exports, kind: object, metric: str | None, ax: Any, **options: str | None) -> Display:  # noqa: ANN401 - axes of matplotlib, which may be absent
+def draw(result: Exports, kind: str, metric: str | None, ax: Any, **options: str | None) -> Display:  # noqa: ANN401 - axes of matplotlib, which may be absent
     """Return the display of a kind, drawn."""
     kinds = _OF_COMPARISONS if isinstance(result, Comparison) else _OF_REPORTS
-    if not isinstance(kind, str) or kind not in kinds:
-        hint = did_you_mean(str(kind), kinds) or ""
-        raise input_error("kind", f"one of {', '.join(map(repr, kinds))}", repr(kind), hint=hint)
+    check_among("kind", kind, kinds)
     given = {name: value for name, value in options.items() if value is not None}
     for name, value in given.items():
         if name not in _OPTIONS.get(kind, ()):
