@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Literal, TypeAlias, get_args, overload
 
 import numpy as np
 
-from exactk._files import archive, column_files, forms, json_files, read_containers, trec_files, user_values
+from exactk._files import archive, column_files, forms, json_files, read_containers, trec_files
 from exactk._files.file_errors import File
 from exactk._files.formats import ARCHIVE, COLUMN_SOURCES, JSON, TREC, format_of
-from exactk._files.source import choose_columns, is_large
+from exactk._files.source import choose_columns, is_large, table_of_user_values
 from exactk._inputs.batches import Batches
 from exactk._inputs.keys.column_roles import ROLES
 from exactk._inputs.model.rows import locate_in_parts
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from typing import Any, Unpack
 
-    from exactk._files.column_choice import RequestedColumns
+    from exactk._files.source import RequestedColumns
     from exactk._inputs.keys.column_roles import ColumnNames
     from exactk._inputs.model.lists import Exclusions, Rankings
     from exactk._inputs.model.scores import SparseScores
@@ -231,7 +231,7 @@ def read_user_values(path: FilePath, argument: str, *, text_ids: bool, user: str
             return json_files.read_object(file)
         if format_name not in COLUMN_SOURCES:
             raise input_error(argument, f"a file of columns: {', '.join(COLUMN_SOURCES)}, or JSON", format_name)
-        return user_values.table_of_source(COLUMN_SOURCES[format_name](file), user, text_ids=text_ids)
+        return table_of_user_values(COLUMN_SOURCES[format_name](file), user, text_ids=text_ids)
 
 
 def _requested(columns: Mapping[str, Any]) -> RequestedColumns:

@@ -16,8 +16,7 @@ from exactk._runtime.threads import read_ahead
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
-    from exactk._files.column_choice import ColumnChoice, RequestedColumns
-    from exactk._files.source import Source
+    from exactk._files.source import ColumnChoice, RequestedColumns, Source
 
 
 def predictions_of_sources(

@@ -13,8 +13,8 @@ from exactk._runtime import optional
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from exactk._files.column_choice import ColumnChoice
     from exactk._files.file_errors import File
+    from exactk._files.source import ColumnChoice
 
 _PART_ROWS = 1 << 20  # per part: about 20 MB
 _ROW_SIZE = 16  # bytes of an id of a user and one of an item

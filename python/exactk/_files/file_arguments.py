@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from exactk._files import file_at, has_columns, json_files, read_in_role, read_user_values
-from exactk._files.column_choice import ColumnChoice
 from exactk._files.formats import COLUMN_SOURCES, JSON, format_of
 from exactk._files.forms import warn_of_ranks
+from exactk._files.source import ColumnChoice
 from exactk._inputs.containers.tables import open_table
 from exactk._inputs.keys import column_roles
 from exactk._inputs.keys.column_roles import Columns

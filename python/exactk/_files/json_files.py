@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from contextlib import AbstractContextManager
 
-    from exactk._files.column_choice import ColumnChoice
     from exactk._files.file_errors import File
+    from exactk._files.source import ColumnChoice
     from exactk._inputs.checks import Offsets
     from exactk._inputs.keys.columns import Column
 

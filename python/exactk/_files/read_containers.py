@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from exactk import _core
-    from exactk._files.column_choice import ColumnChoice, RequestedColumns
+    from exactk._files.source import ColumnChoice, RequestedColumns
     from exactk._files.trec_files import TrecColumns
     from exactk._inputs.keys.column_roles import ColumnNames
     from exactk._inputs.model.rows import Locate
@@ -73,7 +73,7 @@ def result_of_table(
             classified = classify(table, role)
         else:
             (*users, item), values = choice.ids, {value: name for name, value in choice.values.items()}
-            chosen = ChosenColumns(users, item, values)
+            chosen = ChosenColumns.of(users, item, values)
             classified = ClassifiedValue(columns_of_choice(table, chosen, choice.unused, role, columns, source), FRAME)
         result: ReadResult = _CONVERSIONS[role](classified, columns, encoding)
         return result

@@ -38,8 +38,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from exactk._files.column_choice import ColumnChoice
     from exactk._files.file_errors import File
+    from exactk._files.source import ColumnChoice
 
 _PART_ROWS = 1 << 16
 _INTEGER = re.compile("0|-?[1-9][0-9]*(\\.0*|e.*)?", re.IGNORECASE)

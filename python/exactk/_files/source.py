@@ -1,4 +1,4 @@
-"""The interface of files with columns."""
+"""The interface of files with columns, and the choice of those that are read."""
 
 from __future__ import annotations
 
@@ -7,23 +7,22 @@ import re
 import shlex
 from contextlib import suppress
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, cast
 
-from exactk._files.column_choice import ColumnChoice
+from exactk._files.ids import cast_to_text
 from exactk._files.text import recorded_size
 from exactk._inputs.containers.tables import ColumnTable
 from exactk._inputs.keys import column_roles
 from exactk._inputs.keys.column_roles import VALUE_ROLES, Columns, UnusedColumns, events_among, names_outcome
 from exactk._inputs.keys.columns import PackedColumn
 from exactk._inputs.keys.vocabulary import Vocabulary
-from exactk._runtime.errors import ExactkError, warn
+from exactk._runtime.errors import ExactkError, input_error, warn
 from exactk._runtime.faults import Option
 from exactk._runtime.texts import parse_number
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
-    from exactk._files.column_choice import RequestedColumns
     from exactk._files.file_errors import File
     from exactk._inputs.keys.column_roles import ColumnNames
 
@@ -31,6 +30,27 @@ _LARGE = 1 << 28  # bytes
 ROLES_OF_ITEMS = frozenset({"truth", "predictions", "scores", "exclude", "candidates"})
 _FIRST_ROWS = 1000
 _USUAL_RATIO = 4  # ratio of text to compressed bytes
+
+RequestedColumns: TypeAlias = "dict[str, Any]"
+"""The names of columns that the caller gives, by role."""
+
+
+class ColumnChoice(NamedTuple):
+    """The names of the columns to read."""
+
+    ids: tuple[str, ...]  # of users, and of items
+    values: Mapping[str, str]  # of scores, ranks or grades, each with its role
+    unused: UnusedColumns = UnusedColumns()
+    text_ids: bool = False  # ids are text even where they are digits
+
+    @property
+    def all(self) -> list[str]:
+        """Return all column names, in order."""
+        return [*self.ids, *self.values]
+
+    def convert_ids(self, part: Any) -> Any:  # noqa: ANN401 - pyarrow has no types
+        """Return the rows with ids converted as requested."""
+        return cast_to_text(part, self.ids) if self.text_ids else part
 
 
 class Source:
@@ -183,3 +203,22 @@ def choose_columns(source: Source, requested: RequestedColumns, *, is_first: boo
         column_roles.warn_of_other_scores(others, chosen.values, role)
     values = {name: value for value, name in chosen.values.items()}
     return ColumnChoice((*chosen.users, chosen.item), values, unused)
+
+
+_INDEX = re.compile(r"|Unnamed: \d+|__index_level_\d+__")  # as pandas writes the index of a frame
+
+
+def table_of_user_values(source: Source, user: object, *, text_ids: bool) -> Any:  # noqa: ANN401 - pyarrow has no types
+    """Return the rows of a file: weights are numbers; groups and clusters are read as ids are."""
+    argument = source.file.role
+    users = column_roles.user_columns(Columns(source.names), user, argument)
+    others = [name for name in source.names if name not in users]
+    if len(others) > 1:
+        others = [name for name in others if not _INDEX.fullmatch(name)]
+    if len(others) != 1:
+        found = " and ".join(others) or "none"
+        raise input_error(argument, f"one column besides {' and '.join(users)}", found)
+    is_number = argument == "weights"
+    columns = ColumnChoice((*users, *([] if is_number else others)), dict.fromkeys(others, "") if is_number else {})
+    table = source.read_all(columns)
+    return cast_to_text(table, users) if text_ids else table

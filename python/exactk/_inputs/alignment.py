@@ -387,10 +387,12 @@ def _kind_of_items(source: Rows | Predictions | None) -> str:
     return _NUMBERS if are_columns else "int"
 
 
-def _with_keys(scores: MatrixScores, keys: str) -> str:
+def _with_keys(scores: Rows | Scored, keys: str, argument: str = "predictions") -> str:
     """Return how to write scores with keys, for hints."""
-    values = "predictions" if isinstance(scores, Scores) else "user_vectors, item_vectors"
-    return f"predictions=exactk.{type(scores).__name__}({values}, {keys}={keys})"
+    if isinstance(scores, Rows):
+        return f"{argument}=dict(zip(users, {argument}))"
+    values = {Scores: argument, SparseScores: "indptr, items, scores"}.get(type(scores), "user_vectors, item_vectors")
+    return f"{argument}=exactk.{type(scores).__name__}({values}, {keys}={keys})"
 
 
 def _vocabulary_for(columns: Snapshot, others: list[Rows]) -> Vocabulary:
@@ -429,23 +431,18 @@ def check_keys_beside_scores(exclude: Exclusions | Rows | None, scores: Rows | S
     if exclude is None:
         return
     if scores.user_vocabulary is None and exclude.user_vocabulary is not None:
-        expected, hint = "rows without user keys, as in the scores", f"{_scores_with_keys(scores, 'users')} adds keys"
+        expected, hint = (
+            "rows without user keys, as in the scores",
+            f"{_with_keys(scores, 'users', 'scores')} adds keys",
+        )
         raise type_error("exclude", expected, "user keys", hint=hint)
     if scores.user_vocabulary is not None and exclude.user_vocabulary is None:
         hint = "exclude=dict(zip(users, exclude)) adds them"
         raise type_error("exclude", "user keys, as in the scores", "rows without user keys", hint=hint)
     has_columns = isinstance(scores, (Scores, CanonicalEmbeddings)) and scores.item_vocabulary is None
     if has_columns and exclude.item_vocabulary is not None and len(exclude.items):
-        expected, hint = "column or row numbers, as in the scores", f"{_scores_with_keys(scores, 'items')} adds keys"
+        expected, hint = "column or row numbers, as in the scores", f"{_with_keys(scores, 'items', 'scores')} adds keys"
         raise type_error("exclude", expected, f"items of type {exclude.item_vocabulary.kinds[0]}", hint=hint)
-
-
-def _scores_with_keys(scores: Rows | Scored, keys: str) -> str:
-    """Return how to write the scores of `exactk.topk` with keys, for hints."""
-    if isinstance(scores, Rows):
-        return "scores=dict(zip(users, scores))"
-    values = {Scores: "scores", SparseScores: "indptr, items, scores"}.get(type(scores), "user_vectors, item_vectors")
-    return f"scores=exactk.{type(scores).__name__}({values}, {keys}={keys})"
 
 
 def align_scores(scores: Rows | Scored, exclude: Exclusions | Rows | None, encoding: Encoding) -> AlignedInputs:

@@ -17,20 +17,9 @@ from exactk._inputs.checks import number_array
 from exactk._inputs.containers import frames
 from exactk._inputs.containers.tables import is_frame
 from exactk._inputs.keys.vocabulary import Vocabulary
-from exactk._inputs.model.rows import (
-    FrameRow,
-    Rows,
-    locate_in_frame,
-    locate_in_parts,
-    name_rows,
-    of_row,
-    reindexed,
-    rows_apart,
-    rows_together,
-    with_frame_row,
-)
+from exactk._inputs.model.rows import FrameRow, Rows, locate_in_frame, locate_in_parts, name_rows, reindexed
 from exactk._runtime import optional
-from exactk._runtime.errors import ExactkError, input_error, name_source, type_error, warn
+from exactk._runtime.errors import input_error, name_source, type_error, warn
 from exactk._runtime.records import NamedTuple, Record
 
 if TYPE_CHECKING:
@@ -43,6 +32,7 @@ if TYPE_CHECKING:
     from exactk._inputs.keys.column_roles import ColumnNames
     from exactk._inputs.keys.vocabulary import Snapshot
     from exactk._inputs.long_format import Encoding
+    from exactk._inputs.model.rows import Locate
     from exactk._inputs.protocols import DataFrame
     from exactk._runtime.faults import Text
 
@@ -286,8 +276,15 @@ class Reader:
         if not parts:
             nobody = Vocabulary.of_kinds(["str"], ["user"]).snapshot()
             return Rows(np.zeros(1, np.int64), np.zeros(0, np.int64), user_vocabulary=nobody)
-        assert self.user_vocabulary is not None  # noqa: S101 - of the parts
         long_rows = LongRows.concatenate(parts)
+        return self.group(long_rows, long_rows.user_codes, self.locate)
+
+    def group(self, long_rows: LongRows, codes: Codes, locate: Locate, users: Codes | None = None) -> Rows:
+        """Return rows user by user, in the order of their ranks if they have any.
+
+        Codes are those of the vocabulary, or with `users` positions in them; `locate` locates rows for messages.
+        """
+        assert self.user_vocabulary is not None  # noqa: S101 - a user was read
         rows = Rows(
             np.zeros(0, np.int64),
             long_rows.items,
@@ -295,11 +292,9 @@ class Reader:
             user_vocabulary=self.user_vocabulary.snapshot(),
             item_vocabulary=self.item_keys,
         )
-        codes = long_rows.user_codes
         ranks = None if long_rows.ranks is None else long_format.RankColumn(long_rows.ranks, self.order_hint)
-        return long_format.group_by_user(
-            rows, codes, lambda: codes, ranks, "predictions", self._encoding.threads, self.locate
-        )
+        threads = self._encoding.threads
+        return long_format.group_by_user(rows, codes, lambda: codes, ranks, "predictions", threads, locate, users)
 
 
 class UngroupedRows(Exception):  # noqa: N818 - a finding, not an error
@@ -349,31 +344,10 @@ def read_blocks(reader: Reader) -> Generator[Block]:
 
 def _make_block(long_rows: LongRows, starts: Offsets, reader: Reader) -> Block:
     """Return the block of rows whose users begin at these offsets; the reader locates faults for messages."""
-    indptr = np.concatenate([starts, [len(long_rows)]]).astype(np.int64)
-    users, first_row = long_rows.user_codes[starts], long_rows.first_row
-
-    def locate(number: int) -> FrameRow:
-        return reader.locate(first_row + number)
-
-    find_row = rows_together(indptr, locate)
-    if long_rows.ranks is not None:
-        local_codes = np.repeat(np.arange(len(users), dtype=np.uint32), np.diff(indptr))
-        try:
-            _, order = _core.order_by_user(local_codes, len(users), long_rows.ranks, "predictions")
-            ordered = long_rows if order is None else long_rows.take(order)
-            long_format.check_same_order(ordered.scores, indptr, "predictions", reader.order_hint)
-        except ExactkError as error:
-            error = (
-                error if reader.user_vocabulary is None else reader.user_vocabulary.snapshot().with_user(error, users)
-            )
-            raise of_row(
-                with_frame_row(error, rows_apart(lambda: local_codes, long_rows.ranks, locate)), locate
-            ) from None
-        if order is not None:
-            find_row = rows_apart(lambda: local_codes, long_rows.ranks, locate)
-        long_rows = ordered._replace(scores=None)
-    ranks = None if long_rows.ranks is None else long_format.uncommon_ranks(long_rows.ranks, indptr)
-    return Block(users, Rows(indptr, long_rows.items, scores=long_rows.scores, ranks=ranks, find_row=find_row))
+    users, sizes = long_rows.user_codes[starts], np.diff(starts, append=len(long_rows))
+    codes = np.repeat(np.arange(len(users), dtype=np.uint32), sizes)
+    rows = reader.group(long_rows, codes, lambda number: reader.locate(long_rows.first_row + number), users)
+    return Block(users, rows._replace(user_vocabulary=None, item_vocabulary=None))
 
 
 class _FinishedUsers:
@@ -487,24 +461,13 @@ class Partitions:
         codes = (row_starts[:, None] + np.array(partitions, np.uint32)).reshape(-1)
         positions = _partition_of(long_rows.user_codes) - np.uint32(partitions.start)
         positions += long_rows.user_codes // np.uint32(PARTITIONS) * np.uint32(len(partitions))
-        ranks = long_rows.ranks
-        rows = long_format.group_by_user(
-            Rows(np.zeros(0, np.int64), long_rows.items, scores=long_rows.scores, user_vocabulary=keys),
-            positions,
-            lambda: positions,
-            None if ranks is None else long_format.RankColumn(ranks, self.reader.order_hint),
-            "predictions",
-            self._threads,
-            lambda number: self._locate(partitions, number),
-            codes,
-        )
+        rows = self.reader.group(long_rows, positions, lambda number: self._locate(partitions, number), codes)
         filled = np.flatnonzero(np.diff(rows.indptr))
         rows = rows._replace(
             indptr=np.concatenate([rows.indptr[:-1][filled], rows.indptr[-1:]]),
             present=None,
             find_row=reindexed(rows.find_row, filled),
             user_vocabulary=None,
-            item_vocabulary=self.reader.item_keys,
         )
         return Block(codes[filled], rows)
 

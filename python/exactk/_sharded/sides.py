@@ -71,7 +71,7 @@ def side_of_schema(
         users = user_columns(columns, requested.get("user"), argument)
         read = [name for name in schema.names if name not in users]
     else:
-        users, item, values = columns_by_role(table, argument, requested).chosen
+        users, item, values, _ = columns_by_role(table, argument, requested).chosen
         read = [item, *values.values()]
     sources = dict.fromkeys(_source(schema, name) for name in (*read, *beside))
     of_users = [Column(name, f"user_{i}", key_kind(schema, name, argument)) for i, name in enumerate(users)]

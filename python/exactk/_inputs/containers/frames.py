@@ -17,6 +17,7 @@ from exactk._inputs.containers.tables import open_table
 from exactk._inputs.keys import column_roles
 from exactk._inputs.keys.column_roles import (
     VALUE_ROLES,
+    ChosenColumns,
     Columns,
     UnusedColumns,
     events_among,
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from exactk._inputs.containers.tables import ColumnTable, Table
-    from exactk._inputs.keys.column_roles import ChosenColumns, ColumnNames
+    from exactk._inputs.keys.column_roles import ColumnNames
     from exactk._inputs.keys.columns import Column
     from exactk._runtime.faults import Text
 
@@ -161,7 +162,7 @@ def columns_of_choice(
     """
     table = open_table(value, argument)
     named = {role: name for role, name in chosen.values.items() if requested.get(role) is not None}
-    chosen = chosen._replace(values=named or chosen.values)
+    chosen = ChosenColumns.of(chosen.users, chosen.item, named or chosen.values)
     selected = _select(table, chosen, argument, source)
     return ColumnsByRole(chosen, selected, unused, Columns.of(table.names, requested, argument))
 
@@ -217,7 +218,7 @@ def _hint_to_order(values: dict[str, str]) -> Text:
 
 def _rows_of_list_columns(by_role: ColumnsByRole, argument: str, encoding: Encoding) -> Rows:
     """Return one row of items per row of the frame. Predictions without scores are best first."""
-    (_, item, values), selected = by_role.chosen, by_role.selected
+    (_, item, values, _), selected = by_role.chosen, by_role.selected
     indptr = selected.list_offsets[item]
     if hint := _hint_to_order(values):
         raise input_error(argument, "one column that orders the items", " and ".join(values.values()), hint=hint)

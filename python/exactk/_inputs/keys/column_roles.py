@@ -199,7 +199,7 @@ class Columns(NamedTuple):
 def user_columns(columns: Columns, requested: object, argument: str) -> list[str]:
     """Return the columns that together identify a user."""
     if requested is None:
-        name = _usual_column(columns, "user", argument)
+        name = value_column(columns, "user", None, argument)
         if name is None:
             raise _absence_error(columns, "user", argument)
         return [name]
@@ -221,11 +221,14 @@ def item_column(columns: Columns, requested: object, argument: str) -> str:
 
 def value_column(columns: Columns, role: str, requested: object, argument: str) -> str | None:
     """Return the column of a role, if there is one."""
-    return (
-        _usual_column(columns, role, argument)
-        if requested is None
-        else _existing_column(columns.names, requested, role, argument)
-    )
+    if requested is not None:
+        return _existing_column(columns.names, requested, role, argument)
+    matching = [name for name in columns.names if usual_role(name) == role and name not in columns.named]
+    if len(matching) > 1:
+        unique = [name for name in matching if matching.count(name) == 1]
+        hint: Text = (Option(role, unique[0]), " selects it") if unique else ()
+        raise input_error(argument, f"one column for the {role}", " and ".join(matching), hint=hint)
+    return matching[0] if matching else None
 
 
 class ChosenColumns(NamedTuple):
@@ -234,11 +237,12 @@ class ChosenColumns(NamedTuple):
     users: list[str]
     item: str
     values: dict[str, str]  # of grades, scores or ranks, by role
+    names: list[str]  # of all of them
 
-    @property
-    def names(self) -> list[str]:
-        """The names of all of them."""
-        return [*self.users, self.item, *self.values.values()]
+    @classmethod
+    def of(cls, users: list[str], item: str, values: dict[str, str]) -> ChosenColumns:
+        """Return the columns of these names."""
+        return cls(users, item, values, [*users, item, *values.values()])
 
 
 def choose_columns(columns: Columns, requested: ColumnNames, argument: str, roles: Iterable[str]) -> ChosenColumns:
@@ -246,7 +250,7 @@ def choose_columns(columns: Columns, requested: ColumnNames, argument: str, role
     users = user_columns(columns, requested.get("user"), argument)
     item = item_column(columns, requested.get("item"), argument)
     values = {role: value_column(columns, role, requested.get(role), argument) for role in roles}
-    chosen = ChosenColumns(users, item, {role: name for role, name in values.items() if name is not None})
+    chosen = ChosenColumns.of(users, item, {role: name for role, name in values.items() if name is not None})
     check_distinct(chosen.names, argument)
     return chosen
 
@@ -336,15 +340,6 @@ def naming_hint(columns: Columns, *roles: str) -> Text:
     if are_keys and len(columns.names) == 1:  # perhaps the first of a list of items
         return ("name it, for example with ", first, "; files begin with a line of column names")
     return ("name it, for example with ", first, *(part for option in others for part in (" or ", option)), *swapped)
-
-
-def _usual_column(columns: Columns, role: str, argument: str) -> str | None:
-    matching = [name for name in columns.names if usual_role(name) == role and name not in columns.named]
-    if len(matching) > 1:
-        unique = [name for name in matching if matching.count(name) == 1]
-        hint: Text = (Option(role, unique[0]), " selects it") if unique else ()
-        raise input_error(argument, f"one column for the {role}", " and ".join(matching), hint=hint)
-    return matching[0] if matching else None
 
 
 _MOST_EVENTS = 20
