@@ -48,7 +48,7 @@ from exactk._inputs.registry import (
     ClassifiedValue,
     Container,
     classify,
-    column_names,
+    file_reader,
     is_path,
 )
 from exactk._inputs.truth import Truth
@@ -220,7 +220,8 @@ def _are_same_files(one: FilePath, other: FilePath) -> bool:
 def _names_of_columns(value: object) -> list[str]:
     """Return the names of the columns of a frame or file; none of what has no columns."""
     if is_path(value):
-        return column_names(value, "truth")
+        names: list[str] = file_reader().column_names(value, "truth")
+        return names
     return open_table(value, "truth").names if is_frame(value) else []
 
 

@@ -11,7 +11,7 @@ from collections.abc import Generator, Iterator, Mapping
 from contextvars import ContextVar
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol, TypeGuard
+from typing import TYPE_CHECKING, Any, TypeGuard
 
 import numpy as np
 
@@ -32,10 +32,15 @@ from exactk._runtime.errors import InputTypeError, input_error, type_error
 from exactk._runtime.records import NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable
 
     from exactk._inputs.keys.column_roles import ColumnNames
     from exactk._inputs.types import FilePath
+
+
+def is_path(value: object) -> TypeGuard[FilePath]:
+    """Return whether the value is a path."""
+    return isinstance(value, (str, os.PathLike))
 
 
 class ConversionOptions(NamedTuple):
@@ -145,7 +150,7 @@ SERIES = Container(
 )
 FILE = Container(
     "a path",
-    lambda value: isinstance(value, (str, os.PathLike)),
+    is_path,
     as_truth="a file, as `exactk.read` reads it",
     as_predictions="a file, as `exactk.read` reads it",
     examples="TREC, CSV, TSV, JSON, JSON lines, Parquet, Arrow, NumPy archives",
@@ -268,29 +273,9 @@ def _refuse_users(items: Any) -> None:  # noqa: ANN401 - a Series
         raise input_error("candidates", "items of all users, or lists by user", "an item by user", hint=hint)
 
 
-class FileReader(Protocol):
-    """What reads files."""
-
-    def has_columns(self, path: FilePath, role: str) -> bool:
-        """Return whether the format that the path's ending selects has named columns."""
-        ...
-
-    def column_names(self, path: FilePath, role: str) -> list[str]:
-        """Return the names of the file's columns; none for a format without."""
-        ...
-
-    def read_argument(self, path: FilePath, argument: str, columns: ColumnNames) -> Any:  # noqa: ANN401 - a container
-        """Return the container of a file that is passed as an argument of `exactk.evaluate` or `exactk.topk`."""
-        ...
-
-    def warn_of_ranks(self, files: Sequence[Any]) -> None:
-        """Warn once of what is pending of several files."""
-        ...
-
-
-def _reader() -> FileReader:
-    reader: Any = import_module("exactk._files.file_arguments")
-    return reader  # type: ignore[no-any-return]  # which mypy does not know to be one
+def file_reader() -> Any:  # noqa: ANN401 - a module of a layer above
+    """Return what reads files, which is loaded with the first path: `exactk._files.file_arguments`."""
+    return import_module("exactk._files.file_arguments")
 
 
 class FilesOfSystems:
@@ -307,12 +292,7 @@ class FilesOfSystems:
         pending = self.pending.get()
         self.pending.reset(self._token)
         if pending and kind is None:
-            _reader().warn_of_ranks(pending)
-
-
-def is_path(value: object) -> TypeGuard[FilePath]:
-    """Return whether the value is a path."""
-    return isinstance(value, (str, os.PathLike))
+            file_reader().warn_of_ranks(pending)
 
 
 def names_file(text: str) -> bool:
@@ -324,19 +304,9 @@ def names_file(text: str) -> bool:
     return True
 
 
-def has_columns(path: FilePath, argument: str) -> bool:
-    """Return whether the file has named columns."""
-    return _reader().has_columns(path, argument)
-
-
-def column_names(path: FilePath, argument: str) -> list[str]:
-    """Return the names of the file's columns; none for a format without."""
-    return _reader().column_names(path, argument)
-
-
 def open_path(value: object, argument: str, columns: ColumnNames) -> object:
     """Return the container of the file at a path; other values unchanged."""
-    return _reader().read_argument(value, argument, columns) if is_path(value) else value
+    return file_reader().read_argument(value, argument, columns) if is_path(value) else value
 
 
 def opened(classified: ClassifiedValue, argument: str, columns: ColumnNames) -> ClassifiedValue:
@@ -381,5 +351,5 @@ def check_columns_are_read(
 def _has_columns(classified: ClassifiedValue, argument: str) -> bool:
     value, container = classified
     if container is FILE:
-        return has_columns(value, argument)
+        return bool(file_reader().has_columns(value, argument))
     return container is FRAME or container is BATCHES or (container is SERIES and has_values_by_user_and_item(value))

@@ -231,13 +231,6 @@ class Truth(Lists, eq=False, init=False):
         """Build from an adapter's rows."""
         return cls.from_valid_rows(validated_copy(rows, cls._argument))
 
-    @classmethod
-    def from_valid_rows(cls, rows: Rows) -> Truth:
-        """Build from rows that were already validated and copied."""
-        truth = cls.__new__(cls)
-        truth._freeze(rows)  # noqa: SLF001 - its own
-        return truth
-
     def _freeze(self, rows: Rows, *others: str) -> None:
         super()._freeze(rows, "grades", "labels", *others)
         object.__setattr__(self, "columns", rows.columns)

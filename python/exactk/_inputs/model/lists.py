@@ -5,7 +5,7 @@ Rows are in CSR form: contiguous, in dtypes that the core reads, aligned by user
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
@@ -71,6 +71,13 @@ class Lists(Record, eq=False, init=False):
             find_row=rows.find_row,
             core=core,
         )
+
+    @classmethod
+    def from_valid_rows(cls, rows: Rows) -> Self:
+        """Build from rows that need no validation, or were validated and copied."""
+        lists = cls.__new__(cls)
+        lists._freeze(rows)  # noqa: SLF001 - its own
+        return lists
 
     def __len__(self) -> int:
         """Return the number of users."""
@@ -198,10 +205,8 @@ class Rankings(Lists, eq=False, init=False):
 
     @classmethod
     def from_rows(cls, rows: Rows) -> Rankings:
-        """Build from an adapter's rows."""
-        rankings = cls.__new__(cls)
-        rankings._freeze(rows)  # noqa: SLF001 - its own
-        return rankings
+        """Build from an adapter's rows, whose values are checked during the evaluation."""
+        return cls.from_valid_rows(rows)
 
     def _freeze(self, rows: Rows, *others: str) -> None:
         super()._freeze(rows if len(rows.items) else rows._replace(ranks=None), "ranks", *others)
@@ -299,13 +304,6 @@ class Exclusions(Lists, eq=False, init=False):
         """Build from an adapter's rows."""
         return cls.from_valid_rows(validated_copy(rows, cls._argument))
 
-    @classmethod
-    def from_valid_rows(cls, rows: Rows) -> Exclusions:
-        """Build from rows that were already validated and copied."""
-        exclude = cls.__new__(cls)
-        exclude._freeze(rows)  # noqa: SLF001 - its own
-        return exclude
-
     def rows(self) -> Rows:
         """Return the rows in the form that adapters produce."""
         return super().rows()._replace(is_owned=True)
@@ -363,8 +361,7 @@ class CandidateItems(Lists, eq=False, init=False):
     def _assemble(
         cls, rows: Rows, unsorted: Rows, *, for_all: bool, is_absent: NDArray[np.bool_] | None = None
     ) -> CandidateItems:
-        candidates = cls.__new__(cls)
-        candidates._freeze(rows)  # noqa: SLF001 - its own
+        candidates = cls.from_valid_rows(rows)
         object.__setattr__(candidates, "for_all", for_all)
         object.__setattr__(candidates, "unsorted", unsorted)
         object.__setattr__(candidates, "is_absent", is_absent)

@@ -28,7 +28,29 @@ if TYPE_CHECKING:
     from exactk._inputs.protocols import DataFrame, KeysLike, MatrixLike, VectorLike
 
 
-class Scores(Record, eq=False, init=False):
+class _KeyedMatrix:
+    """What scores of all items have in common: keys of users and of items, unless these are row and column numbers."""
+
+    user_vocabulary: Snapshot | None
+    item_vocabulary: Snapshot | None
+
+    @property
+    def users(self) -> NDArray[Any] | None:
+        """User keys; None if users are row numbers."""
+        return None if self.user_vocabulary is None else self.user_vocabulary.array
+
+    @property
+    def items(self) -> NDArray[Any] | None:
+        """Item keys; None if items are numbers of columns, or of item vectors."""
+        return None if self.item_vocabulary is None else self.item_vocabulary.array
+
+    @property
+    def is_keyed(self) -> bool:
+        """Whether users or items have keys."""
+        return self.user_vocabulary is not None or self.item_vocabulary is not None
+
+
+class Scores(_KeyedMatrix, Record, eq=False, init=False):
     """Dense scores: one score per user and item, where higher is better.
 
     The array is viewed, not copied.
@@ -183,16 +205,6 @@ class Scores(Record, eq=False, init=False):
         return scores
 
     @property
-    def users(self) -> NDArray[Any] | None:
-        """User keys; None if users are row numbers."""
-        return None if self.user_vocabulary is None else self.user_vocabulary.array
-
-    @property
-    def items(self) -> NDArray[Any] | None:
-        """Item keys; None if items are column numbers."""
-        return None if self.item_vocabulary is None else self.item_vocabulary.array
-
-    @property
     def present(self) -> NDArray[np.bool_] | None:
         """Flags of the users who have scores; None if all have."""
         return None if self.user_rows is None else self.user_rows >= 0
@@ -200,11 +212,6 @@ class Scores(Record, eq=False, init=False):
     def row_of(self, user: int) -> int:
         """Return the user's row; -1 for none."""
         return user if self.user_rows is None else int(self.user_rows[user])
-
-    @property
-    def is_keyed(self) -> bool:
-        """Whether users or items have keys."""
-        return self.user_vocabulary is not None or self.item_vocabulary is not None
 
     @property
     def item_count(self) -> int:
@@ -445,7 +452,7 @@ SparseScores.__module__ = "exactk"  # where a dataclass would look for names, if
 SIMILARITIES = ("dot", "cosine", "euclidean")
 
 
-class CanonicalEmbeddings(Record, eq=False, init=False):
+class CanonicalEmbeddings(_KeyedMatrix, Record, eq=False, init=False):
     """User and item vectors with canonical candidate items. `exactk.Embeddings` accepts any container of candidates."""
 
     user_vectors: NDArray[Any]
@@ -575,21 +582,6 @@ class CanonicalEmbeddings(Record, eq=False, init=False):
     def without_negative_infinity(self) -> Self:
         """Return the same embeddings with items dropped that score -inf in float32."""
         return self._replace(min_score=finite_threshold(self.min_score))
-
-    @property
-    def users(self) -> NDArray[Any] | None:
-        """User keys; None if users are row numbers."""
-        return None if self.user_vocabulary is None else self.user_vocabulary.array
-
-    @property
-    def items(self) -> NDArray[Any] | None:
-        """Item keys; None if items are row numbers."""
-        return None if self.item_vocabulary is None else self.item_vocabulary.array
-
-    @property
-    def is_keyed(self) -> bool:
-        """Whether users or items have keys."""
-        return self.user_vocabulary is not None or self.item_vocabulary is not None
 
     @property
     def item_count(self) -> int:
