@@ -16,7 +16,7 @@ from hypothesis import given, settings, strategies as st
 import exactk
 from exactk._files import source
 from exactk._inputs.keys.vocabulary import Snapshot
-from exactk._inputs.users_of_shard import Shard, shard_numbers, users_of_shard
+from exactk._inputs.restrictions import Shard, shard_numbers, users_of_shard
 from exactk.reference.truth_digest import hash_of_key
 from strategies import examples
 from test_sharded import CONVENTIONS, Tables, drawn_tables

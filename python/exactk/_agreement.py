@@ -20,7 +20,6 @@ from exactk._engine.warnings import Evaluated, describe_disjoint_keys, describe_
 from exactk._evaluate import takes_options, with_defaults
 from exactk._inputs.alignment import Alignment, align_scores, in_shared_vocabularies, name_rows_and_keys, without_truth
 from exactk._inputs.base_predictions import most_items
-from exactk._inputs.candidate_lists import merge_restrictions
 from exactk._inputs.checks import parts_of_rows
 from exactk._inputs.conversions import predictions_input
 from exactk._inputs.long_format import Encoding
@@ -28,6 +27,7 @@ from exactk._inputs.model.lists import Rankings
 from exactk._inputs.model.rows import Rows, TruthColumns, validated_copy
 from exactk._inputs.model.scores import SparseScores, check_input_order
 from exactk._inputs.registry import check_columns_are_read, classify, opened
+from exactk._inputs.restrictions import merge_restrictions
 from exactk._inputs.values_by_user import Groups, Weights
 from exactk._options import AgreementOptions
 from exactk._plan.conventions import as_convention, conventions, with_complete_hint

@@ -21,7 +21,6 @@ from exactk._inputs.alignment import (
     name_rows_and_keys,
     without_truth,
 )
-from exactk._inputs.candidate_lists import merge_restrictions, restrict_lists
 from exactk._inputs.checks import vector_array
 from exactk._inputs.conversions import exclusions_input, scored_input
 from exactk._inputs.embeddings import Embeddings
@@ -33,6 +32,7 @@ from exactk._inputs.model.scores import Scores, SparseScores, check_input_order
 from exactk._inputs.model.top_k import TopK, with_item_keys
 from exactk._inputs.readings import check_matrix, shapes_of_scores
 from exactk._inputs.registry import as_candidate_items, check_columns_are_read, classify, opened
+from exactk._inputs.restrictions import merge_restrictions, restrict_lists
 from exactk._inputs.truth import Truth
 from exactk._options import TopKOptions
 from exactk._plan.fields import FIELDS

@@ -56,7 +56,7 @@ from exactk._engine.differing_users import CONCATENATE
 from exactk._evaluate import DEFAULTS
 from exactk._files import has_columns
 from exactk._inputs.registry import FilesOfSystems
-from exactk._inputs.users_of_shard import Shard, users_of_shard
+from exactk._inputs.restrictions import Shard, users_of_shard
 from exactk._plan.conventions import as_convention
 from exactk._plan.metric_strings import plan
 from exactk._report.verdicts import Case, Gate, junit_cases, junit_report

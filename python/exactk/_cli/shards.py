@@ -17,7 +17,7 @@ from exactk._cli.result import DATA_FORMATS, format_result
 from exactk._cli.streams import STDIN, check_outputs, file_identities, input_path, path_text, print_message, print_text
 from exactk._files.file_errors import File
 from exactk._files.formats import format_of
-from exactk._inputs.users_of_shard import Shard
+from exactk._inputs.restrictions import Shard
 from exactk._report.state import STATE_PREFIX, check_same_plan
 from exactk._report.state_shape import MOST_SHARDS, MOST_SHOWN, ShardedRun, Shards, united_shards
 from exactk._runtime.errors import EvaluationWarning, ExactkError, InputError, StateMismatchError, input_error

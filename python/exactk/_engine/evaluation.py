@@ -22,9 +22,9 @@ from exactk._engine.outcomes import state_of_outcome, tally_of_counts, tally_of_
 from exactk._engine.problem import JudgedCells, KeyedTruth, Problem, solve, with_ranking
 from exactk._inputs.alignment import name_rows_and_keys
 from exactk._inputs.base_predictions import base_of_inputs
-from exactk._inputs.candidate_lists import CandidateLists, merge_restrictions, restrict_lists
 from exactk._inputs.model.rows import count_users
 from exactk._inputs.model.scores import CanonicalEmbeddings, Scores, SparseScores
+from exactk._inputs.restrictions import CandidateLists, merge_restrictions, restrict_lists
 from exactk._plan.values import as_plan
 from exactk._report.report import Report
 

@@ -20,7 +20,6 @@ from exactk._engine.findings import (
     SystemFindings,
     has_no_hit,
 )
-from exactk._inputs.candidate_lists import candidates_of_users, merge_restrictions, restrict_lists, restricted_rows
 from exactk._inputs.keys.column_roles import names_ratings
 from exactk._inputs.keys.columns import MISSING_TEXTS, SEPARATORS, NumberColumn, parts_of_text
 from exactk._inputs.keys.vocabulary import Vocabulary
@@ -30,6 +29,7 @@ from exactk._inputs.model.rows import Rows, reindex
 from exactk._inputs.model.scores import Scores, SparseScores
 from exactk._inputs.readings import describe_items_of_parts, users_with_items
 from exactk._inputs.registry import LIST, MAPPING, SERIES
+from exactk._inputs.restrictions import candidates_of_users, merge_restrictions, restrict_lists, restricted_rows
 from exactk._inputs.ways_on import each_row, split
 from exactk._plan.values import as_plan
 from exactk._report.state import plan_of_state
@@ -42,12 +42,12 @@ if TYPE_CHECKING:
 
     from exactk._engine.findings import Examples
     from exactk._inputs.alignment import AlignedInputs
-    from exactk._inputs.candidate_lists import CandidateLists
     from exactk._inputs.checks import Ids
     from exactk._inputs.matched_mappings import DisjointItems
     from exactk._inputs.model.lists import CandidateItems, Exclusions, Lists
     from exactk._inputs.model.scores import Predictions
     from exactk._inputs.registry import ClassifiedValue
+    from exactk._inputs.restrictions import CandidateLists
     from exactk._inputs.truth import Truth
     from exactk._plan.values import Value
     from exactk._report.counts import Counts

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from exactk._inputs.alignment import ARGUMENT, in_shared_vocabularies, name_rows_and_keys, naming_base, rows_of_users
-from exactk._inputs.candidate_lists import merge_restrictions, restrict_lists
 from exactk._inputs.checks import positions_in
 from exactk._inputs.conversions import predictions_of
 from exactk._inputs.model.lists import Rankings
@@ -16,6 +15,7 @@ from exactk._inputs.model.rows import Rows, reindex, remove_padding
 from exactk._inputs.model.scores import SparseScores, predictions_from_rows
 from exactk._inputs.readings import warn_of_tuples
 from exactk._inputs.registry import BLOCKS, ClassifiedValue, classify
+from exactk._inputs.restrictions import merge_restrictions, restrict_lists
 from exactk._runtime.errors import type_error, warn
 from exactk._runtime.records import NamedTuple
 

@@ -81,11 +81,12 @@ class Batches(Record, eq=False, init=False):
         if not callable(source):
             raise type_error("source", "a callable that returns data frames", type(source).__name__)
         anew = _Anew(source)
-        object.__setattr__(self, "source", source)
-        object.__setattr__(self, "columns", {"user": user, "item": item, "score": score, "rank": rank})
-        named_frames = lambda: ((f"batch {index}", frame) for index, frame in enumerate(anew()))  # noqa: E731
-        object.__setattr__(self, "named_frames", named_frames)
-        object.__setattr__(self, "is_of_files", False)
+        vars(self).update(
+            source=source,
+            columns={"user": user, "item": item, "score": score, "rank": rank},
+            named_frames=lambda: ((f"batch {index}", frame) for index, frame in enumerate(anew())),
+            is_of_files=False,
+        )
 
     def __repr__(self) -> str:
         return f"<Batches of {'files' if self.is_of_files else 'data frames'}>"
@@ -94,8 +95,7 @@ class Batches(Record, eq=False, init=False):
     def of_files(cls, named_frames: Callable[[], Iterable[tuple[str, Any]]], columns: dict[str, Any]) -> Batches:
         """Return the batches of files; each frame is preceded by the path of its file."""
         batches = cls(lambda: (frame for _, frame in named_frames()), **columns)
-        object.__setattr__(batches, "named_frames", named_frames)
-        object.__setattr__(batches, "is_of_files", True)
+        vars(batches).update(named_frames=named_frames, is_of_files=True)
         return batches
 
 

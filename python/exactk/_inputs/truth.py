@@ -233,8 +233,7 @@ class Truth(Lists, eq=False, init=False):
 
     def _freeze(self, rows: Rows, *others: str) -> None:
         super()._freeze(rows, "grades", "labels", *others)
-        object.__setattr__(self, "columns", rows.columns)
-        object.__setattr__(self, "unknown_actual", rows.unknown_actual)
+        vars(self).update(columns=rows.columns, unknown_actual=rows.unknown_actual)
 
     @property
     def users(self) -> NDArray[Any] | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
-from exactk._inputs.users_of_shard import Shard
+from exactk._inputs.restrictions import Shard
 from exactk._plan.conventions import Convention
 from exactk._plan.metric_strings import plan
 from exactk._plan.metrics import CustomInfo, check_name

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from exactk._inputs.users_of_shard import shard_numbers
+from exactk._inputs.restrictions import shard_numbers
 from exactk._runtime import optional
 from exactk._runtime.errors import type_error
 

@@ -236,7 +236,7 @@ class Rankings(Lists, eq=False, init=False):
         ranks = self._integer_ranks()
         rankings = Rankings.from_rows(self.rows()._replace(ranks=ranks))
         core = _core.Lists(rankings.items, rankings.indptr, rankings.lengths, rankings.present, ranks, self._argument)
-        object.__setattr__(rankings, "core", core)
+        vars(rankings)["core"] = core
         return rankings
 
     def _integer_ranks(self) -> NDArray[np.int64]:
@@ -362,9 +362,7 @@ class CandidateItems(Lists, eq=False, init=False):
         cls, rows: Rows, unsorted: Rows, *, for_all: bool, is_absent: NDArray[np.bool_] | None = None
     ) -> CandidateItems:
         candidates = cls.from_valid_rows(rows)
-        object.__setattr__(candidates, "for_all", for_all)
-        object.__setattr__(candidates, "unsorted", unsorted)
-        object.__setattr__(candidates, "is_absent", is_absent)
+        vars(candidates).update(for_all=for_all, unsorted=unsorted, is_absent=is_absent)
         return candidates
 
     def among(self, items: Snapshot | None, users: Snapshot | None, *, of_rows: bool = False) -> CandidateItems:

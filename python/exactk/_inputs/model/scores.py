@@ -155,15 +155,14 @@ class Scores(_KeyedMatrix, Record, eq=False, init=False):
         user_rows: Offsets | None,
         argument: str = "predictions",
     ) -> None:
-        for name, part in (
-            ("values", read_only(values)),
-            ("min_score", min_score),
-            ("user_vocabulary", users),
-            ("item_vocabulary", items),
-            ("user_rows", None if user_rows is None else read_only(user_rows)),
-        ):
-            object.__setattr__(self, name, part)
-        object.__setattr__(self, "core", self._core_view(None, argument))
+        vars(self).update(
+            values=read_only(values),
+            min_score=min_score,
+            user_vocabulary=users,
+            item_vocabulary=items,
+            user_rows=None if user_rows is None else read_only(user_rows),
+        )
+        vars(self)["core"] = self._core_view(None, argument)
 
     def _core_view(self, candidates: CandidateItems | None, argument: str) -> _core.Scores:
         columns = None if candidates is None else candidates.core
@@ -374,11 +373,8 @@ class SparseScores(Record, eq=False, init=False):
     def _freeze(self, lists: Rankings, scores: object, min_score: object, argument: str, *, is_complete: bool) -> None:
         array = read_only(score_array(scores, f"{argument}.scores", dimensions=1))
         threshold = None if min_score is None else checked_threshold(min_score)
-        object.__setattr__(self, "lists", lists)
-        object.__setattr__(self, "scores", array)
-        object.__setattr__(self, "min_score", threshold)
-        object.__setattr__(self, "is_complete", is_complete)
-        object.__setattr__(self, "core", _core.SparseScores(lists.core, array, threshold, argument))
+        core = _core.SparseScores(lists.core, array, threshold, argument)
+        vars(self).update(lists=lists, scores=array, min_score=threshold, is_complete=is_complete, core=core)
 
     def with_float32_scores(self) -> SparseScores:
         """Return the same items, their scores and `min_score` as float32."""
@@ -499,8 +495,8 @@ class CanonicalEmbeddings(_KeyedMatrix, Record, eq=False, init=False):
         if not isinstance(exclude_self, (bool, np.bool_)):
             raise type_error("exclude_self", "True or False", repr(exclude_self))
         for name, part in (parts | {"exclude_self": bool(exclude_self)}).items():
-            object.__setattr__(self, name, read_only(part) if isinstance(part, np.ndarray) else part)
-        object.__setattr__(self, "core", self.core_for(None))
+            vars(self)[name] = read_only(part) if isinstance(part, np.ndarray) else part
+        vars(self)["core"] = self.core_for(None)
         if exclude_self and self.self_items is None and len(self.user_vectors) != self.item_count:
             raise input_error("exclude_self", f"as many users as items ({self.item_count})", str(len(self)))
         if self.candidates is not None:
