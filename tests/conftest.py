@@ -46,8 +46,9 @@ def run(capsys: pytest.CaptureFixture[str]) -> Run:
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Add the option of `make check`."""
+    """Add the option of `make check`, and that of test_messages.py."""
     parser.addoption("--first-cases", action="store_true", help="of each parametrized test, run the first case alone")
+    parser.addoption("--rewrite-messages", action="store_true", help="write tests/golden/messages.json anew")
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

@@ -17,8 +17,8 @@ from scipy import stats
 
 import difference_oracle
 from difference_oracle import Case, Estimate, Floats, Metric, Numbers, expm1, simultaneous_cells, sums_by_unit
-from exactk.reference.resampled_sums import counts, signs
 from exactk.reference.truth_digest import hash_of_key
+from resampled_sums import counts, signs
 
 MOST_ENUMERATED = 20
 FEWEST_UNITS = 20

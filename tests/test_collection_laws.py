@@ -14,6 +14,7 @@ from hypothesis import assume, given, settings, strategies as st
 import exactk
 from exactk._plan.metrics import evaluation_metrics, metrics as metric_registry
 from exactk.reference.all_lists import COLLECTION_METRICS
+from refusals import assert_refused_alike
 from strategies import Evaluation, drawn_items, evaluations, examples, reads_history, score_evaluations, sparse_scores
 from tallies import DrawnLists, drawn_lists
 from test_collection_metrics import FIELDS as METRIC_FIELDS
@@ -65,9 +66,7 @@ def test_the_core_equals_the_reference(kind: str, data: st.DataObject) -> None:
     evaluation = data.draw(collection_evaluations(kind))
     core, reference = (report_or_error(evaluation, by) for by in (exactk.evaluate, exactk.reference.evaluate))
     if isinstance(core, exactk.InputError) or isinstance(reference, exactk.InputError):
-        assert type(core) is type(reference), (core, reference)
-        locations = [(e.argument, e.row, e.position, e.count) for e in (core, reference)]  # type: ignore[union-attr]
-        assert locations[0] == locations[1], (core, reference)
+        assert_refused_alike(core, reference)
         return
     assert core.state.item_tallies == reference.state.item_tallies
     assert core.state.group_tallies == reference.state.group_tallies

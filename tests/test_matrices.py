@@ -13,6 +13,7 @@ import pytest
 import scipy.sparse
 
 import exactk
+from refusals import is_of_reference, refused
 from test_containers import ForeignArray
 
 GRADES = np.array([[1.0, 0.0, 2.0], [0.0, 3.0, 1.0]])
@@ -160,7 +161,7 @@ def test_a_repeated_item_that_may_be_no_id(engine: Any, layout: str) -> None:
 
     lists, flags = [[2, 1], [0, 1]], np.array([[0, 1, 1], [1, 0, 0]])
     again = r"found item {} again at row 0, position 2.*"
-    with pytest.raises(exactk.InputError, match=again.format(1) + r"truth=truth.astype\(bool\) if"):
+    with refused("truth: repeated item", again.format(1) + r"truth=truth.astype\(bool\) if"):
         values(flags, lists)
     assert values(flags.astype(bool), lists) == {"recall@2": 1}
     padded, scores = np.array([[2, 0, 0], [3, 1, 0]]), np.array([[5, 7, 5], [1, 4, 2]])
@@ -170,8 +171,10 @@ def test_a_repeated_item_that_may_be_no_id(engine: Any, layout: str) -> None:
         ([[1], [2]], scores, 5, " if these are scores of all items"),
     ]
     for truth, matrix, item, reason in matrices:
-        with pytest.raises(exactk.InputError, match=again.format(item) + reason) as e:
+        with refused("predictions: repeated item", again.format(item) + reason) as e:
             values(truth, matrix)
+        if is_of_reference(e.value):
+            continue
         line = str(e.value).partition("; predictions=")[2].partition(reason)[0]
         assert values(truth, eval(line, {"np": np, "exactk": exactk, "predictions": matrix})) == {"recall@2": 1}  # noqa: S307
     for truth, predictions in (([[0, 1, 1]], [[1]]), (np.array([[2, 1, 1]]), [[1]]), ([[1]], np.array([[2, 1, 1]]))):

@@ -15,6 +15,7 @@ from hypothesis import given, settings, strategies as st
 
 import exactk
 from exactk._inputs.model.rows import Rows
+from refusals import is_of_reference, refused
 from strategies import WITHOUT_ITEMS, Evaluation, examples, gapped_lists, parameter_of, spell
 from test_reference import report_or_error
 
@@ -159,9 +160,9 @@ def test_f74_kept_ranks_go_through_pickles_systems_groups_and_merges() -> None:
 @pytest.mark.filterwarnings("ignore:predictions. the item of the lowest 'rank' comes first, though it has fractions")
 def test_f74_ranks_that_are_none_are_refused_where_they_are_kept(evaluate: Any, ranks: Any, message: str) -> None:
     frame = pd.DataFrame({"user": ["a"] * 3, "item": [1, 2, 3], "rank": ranks})
-    with pytest.raises(exactk.InputError, match="predictions: expected ranks") as caught:
+    with pytest.raises(exactk.InputError, match=r"^predictions: .*rank") as caught:
         evaluate({"a": [2]}, frame, "mrr", convention=KEEP)
-    assert evaluate is not exactk.evaluate or message in str(caught.value)
+    assert is_of_reference(caught.value) or message in str(caught.value)
     assert message.endswith(f"at row {caught.value.row} of the frame")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", exactk.EvaluationWarning)
@@ -187,9 +188,7 @@ def test_f74_pairs_are_counted_of_closed_ranks_alone(metric: str) -> None:
     lists = exactk.Rankings([0, 2], [1, 2], ranks=[1, 4])
     text = f"{metric}(num_items=9" if metric == "list_auc" else f"{metric}("
     for evaluate in ENGINES:
-        with pytest.raises(
-            exactk.InputError, match=f"{metric}: expected ranks without gaps|{metric}: ranks without gaps"
-        ):
+        with refused("metrics: pairs of ranks with gaps", f"{metric}: ranks without gaps"):
             evaluate([[2]], lists, spell(metric) if parameter_of(metric) else metric, convention=KEEP)
     closed = f"{text}{',' if metric == 'list_auc' else ''}rank_gaps=close)"
     with pytest.warns(exactk.EvaluationWarning, match="ranks with gaps"):

@@ -14,6 +14,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 import exactk
+from refusals import refused
 from strategies import examples, score_evaluations, scores, sparse_scores
 from test_reference import assert_same, report_or_error
 
@@ -200,7 +201,7 @@ def test_f73_the_error_about_nan_says_what_becomes_of_it(evaluate: Any) -> None:
         (exactk.Scores(values, min_score=0.5), {}, "drops their items"),
     ]
     for predictions, convention, outcome in cases:
-        with pytest.raises(exactk.InputError, match=outcome):
+        with refused("predictions: NaN", outcome):
             evaluate([[1]], predictions, "num_recommended", convention=convention)
         accepted = evaluate([[1]], predictions, "num_recommended@9", convention=convention | {"nan": "last"})
         assert accepted["num_recommended@9"] == (3.0 if outcome == "ranks them last" else 1.0)

@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 import exactk
+from refusals import assert_refused_alike
 from strategies import (
     EVALUATIONS,
     OF_COLLECTION,
@@ -46,9 +47,7 @@ def assert_same(evaluation: Evaluation) -> None:
         report_or_error(evaluation, evaluate) for evaluate in (exactk.evaluate, exactk.reference.evaluate)
     )
     if isinstance(reference, exactk.InputError) or isinstance(core, exactk.InputError):
-        assert type(core) is type(reference), (core, reference)
-        locations = [(e.argument, e.row, e.position, e.count) for e in (core, reference)]  # type: ignore[union-attr]
-        assert locations[0] == locations[1], (core, reference)
+        assert_refused_alike(core, reference)
         return
     assert core.metrics == reference.metrics
     assert core.counts == reference.counts

@@ -12,8 +12,8 @@ from hypothesis import given, settings, strategies as st
 from numpy.typing import NDArray
 
 import exactk
+import resampled_sums
 from exactk import _core
-from exactk.reference import resampled_sums
 from strategies import examples
 
 KINDS: dict[str, tuple[Any, Any, int]] = {

@@ -18,7 +18,7 @@ from scipy import optimize, stats
 
 import exactk
 from exactk._engine.pairs import ChunkPairs
-from exactk.reference.runs import Numbers, difference_of_runs
+from runs_oracle import Numbers, difference_of_runs
 from strategies import at_night, examples
 
 METRICS = {

@@ -13,6 +13,7 @@ import pytest
 
 import exactk
 from rankings import rankings_of
+from refusals import refusal, refused
 
 ENGINES = pytest.mark.parametrize("evaluate", [exactk.evaluate, exactk.reference.evaluate], ids=["core", "reference"])
 METRICS = ["unexpectedness@2", "unexpectedness"]
@@ -101,8 +102,7 @@ def test_the_base_is_ranked_by_the_rules_of_each_value(evaluate: Any) -> None:
     assert [*evaluate({0: [0]}, {0: [0]}, gaps, base_predictions=ranked).values()] == [0, 1]
     nan = np.array([[np.nan, 1.0]])
     assert evaluate([[0]], lists, "unexpectedness@1(nan=last)", base_predictions=nan)["unexpectedness@1(nan=last)"] == 1
-    message = r"^base_predictions: expected scores without NaN.* at row 0, position 0"
-    with pytest.raises(exactk.InputError, match=message):
+    with refused("base_predictions: NaN", "scores without NaN.* at row 0, position 0"):
         evaluate([[0]], lists, "unexpectedness@1", base_predictions=nan)
     with pytest.raises(exactk.InputError, match=r"^metrics: .*unexpectedness@1\(ties=optimistic\): ties of"):
         evaluate([[0]], lists, "unexpectedness@1(ties=optimistic)", base_predictions=base)
@@ -166,12 +166,12 @@ BAD: list[tuple[Any, type[exactk.ExactkError], str]] = [
 ]
 
 
-@ENGINES
 @pytest.mark.parametrize("truth", [[[1], [2]], None], ids=["truth", "no truth"])
 @pytest.mark.parametrize(("base", "error", "message"), BAD)
-def test_base_predictions_that_cannot_be(evaluate: Any, truth: Any, base: Any, error: Any, message: str) -> None:
-    with pytest.raises(error, match=message):
-        evaluate(truth, [[1, 2], [3]], "unexpectedness@2", base_predictions=base)
+def test_base_predictions_that_cannot_be(truth: Any, base: Any, error: Any, message: str) -> None:
+    caught = refusal(lambda module: module.evaluate(truth, [[1, 2], [3]], "unexpectedness@2", base_predictions=base))
+    assert isinstance(caught, error)
+    assert re.search(message, str(caught))
 
 
 def test_base_predictions_that_no_metric_reads_are_told() -> None:
@@ -223,7 +223,7 @@ def test_a_tie_of_base_scores_below_every_cutoff_is_none(evaluate: Any) -> None:
     metrics = [f"unexpectedness@{k}(ties=raise)" for k in (1, 2)]
     assert [*evaluate([[0]], [[0, 3]], metrics, base_predictions=base).values()] == [0, 0.5]
     for beyond in ("unexpectedness@3(ties=raise)", "unexpectedness(ties=raise)"):
-        with pytest.raises(exactk.InputError, match=r"base_predictions: .* tie"):
+        with refused("base_predictions: tie among the best items", "a tie"):
             evaluate([[0]], [[0, 3]], [*metrics, beyond], base_predictions=base)
 
 

@@ -66,7 +66,8 @@ class Fault(Record, kw_only=True):
     Attributes
     ----------
     argument, expected, found : str
-        The invalid argument, what was expected, and what was found.
+        The invalid argument, what was expected, and what was found. If that is empty, the message is the argument and
+        what is expected, which is the name of a fault then.
     item : int or str or None
         The item found: its code, or its key as messages show it.
     row, position : int or None
@@ -111,7 +112,7 @@ class Fault(Record, kw_only=True):
         """Return the whole message."""
         found = self.found if self.item is None else f"item {self.item} {self.found}"
         prefix = f"{self.argument}: " if self.argument else ""
-        message = self.text or f"{prefix}expected {self.expected}, found {found}"
+        message = self.text or prefix + (f"expected {self.expected}, found {found}" if found else self.expected)
         message += self._location()
         if self.count > 1:
             message += f" (the first of {self.count})"

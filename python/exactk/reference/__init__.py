@@ -2,7 +2,9 @@
 
 ``evaluate``, ``compare``, ``agreement``, ``judge`` and ``topk`` of this module take the arguments of the functions of
 ``exactk`` with these names and return the same results. They share containers, plan and defaults with those functions, but no code
-with the C++ core: the tests compare the two. They are slow, and exactk never falls back to them.
+with the C++ core: the tests compare the two. They are slow, and exactk never falls back to them. What they refuse, they refuse with
+the same class of error, which has the same row, position and count; its message only names the argument and the fault, such as
+``predictions: repeated item at row 3``.
 """
 
 from __future__ import annotations

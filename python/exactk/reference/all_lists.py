@@ -14,39 +14,29 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from exactk._engine.problem import GroupCounts, ItemCounts
 from exactk.reference.rules import DIGITS, discount, list_rules
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Collection, Mapping, Sequence
+    from typing import TypeAlias
 
     from numpy.typing import NDArray
 
+    from exactk._plan.values import TallyPlan, Value
     from exactk.reference.judge import JudgedUser, JudgedUsers
     from exactk.reference.rules import Rules
 
-
-class CountedLists(NamedTuple):
-    """Counts of items and of lists, in the core's order and form."""
-
-    counts: NDArray[np.int64]  # items x cutoffs: first those of the catalogue, then the foreign ones
-    foreign_ids: NDArray[np.int64]  # ascending
-    tied_lists: list[int]  # per cutoff: lists whose items above it the order of ties decides
-    list_lengths: list[NDArray[np.int64]]  # per cutoff: rows of (items of a list, such lists)
-    short_lists: list[NDArray[np.int64]]  # per cutoff: rows of (row of an item, length, lists), for lengths below it
+    Groups: TypeAlias = Mapping[object, object]
+    Numbers: TypeAlias = Mapping[object, Fraction | None]
 
 
-def count_items(
-    users: JudgedUsers, rules: Rules, cutoffs: Sequence[int | None], *, has_short_lists: bool
-) -> CountedLists:
+def count_items(users: JudgedUsers, tally: TallyPlan) -> ItemCounts:
     """Return how many of the users' lists have each item."""
-    lists = [
-        _listed_items(users, users.judged_user(user, list_rules(rules)), rules, cutoffs)
-        for user in range(len(users))
-        if is_counted_list(users, user, rules)
-    ]
-    tied_ranks = [
-        users.tied_list_ranks(user, rules) for user in range(len(users)) if is_counted_list(users, user, rules)
-    ]
+    rules, cutoffs = tally.rules, tally.cutoffs
+    counted = [user for user in range(len(users)) if is_counted_list(users, user, rules)]
+    lists = [_listed_items(users, users.judged_user(user, list_rules(rules)), rules, cutoffs) for user in counted]
+    tied_ranks = [users.tied_list_ranks(user, rules) for user in counted]
     catalogue = [*users.catalogue.positions]
     foreign = sorted({item for tops in lists for items in tops for item in items} - {*catalogue})
     rows = {item: row for row, item in enumerate([*catalogue, *foreign])}
@@ -65,12 +55,12 @@ def count_items(
         )
         for column, cutoff in enumerate(cutoffs)
     ]
-    return CountedLists(
+    return ItemCounts(
         counts,
         np.array(foreign, np.int64),
         [sum(cutoff in ranks for ranks in tied_ranks) for cutoff in cutoffs],
         [_table_of(of_cutoff, 2) for of_cutoff in lengths],
-        [_table_of(of_cutoff if has_short_lists else {}, 3) for of_cutoff in short],
+        [_table_of(of_cutoff if tally.has_short_lists else {}, 3) for of_cutoff in short],
     )
 
 
@@ -172,29 +162,6 @@ COLLECTION_METRICS: dict[str, Callable[[Sequence[Sequence[object]], int, Rules],
 }
 
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Mapping, Sequence
-    from typing import TypeAlias
-
-    from numpy.typing import NDArray
-
-    from exactk._plan.values import Value
-    from exactk.reference.judge import JudgedUsers
-    from exactk.reference.rules import Rules
-
-    Groups: TypeAlias = Mapping[object, object]
-    Numbers: TypeAlias = Mapping[object, Fraction | None]
-
-
-class CountedGroups(NamedTuple):
-    """Counts of lists and of items by group, in the core's form."""
-
-    lists: int
-    counts: NDArray[np.int64]  # ranks x groups, one after another
-    possible: NDArray[np.int64]  # by group; none if no history is read
-    tied_lists: NDArray[np.int64]  # by rank
-
-
 class ListedUser(NamedTuple):
     """A user whose list counts."""
 
@@ -258,7 +225,7 @@ GROUP_METRICS: dict[str, Callable[[Sequence[ListedUser], Groups, Rules], Numbers
 }
 
 
-def count_groups(users: JudgedUsers, value: Value) -> CountedGroups:
+def count_groups(users: JudgedUsers, value: Value) -> GroupCounts:
     """Return how often the users' lists have items of each group, rank by rank."""
     rules, group_of = value.rules, users.item_groups
     counts: Counter[tuple[int, int]] = Counter()
@@ -280,7 +247,7 @@ def count_groups(users: JudgedUsers, value: Value) -> CountedGroups:
         tied = [of_user[:1] for of_user in tied]
     lists = Counter(rank for of_user in tied for rank in of_user)
     tied_lists = [lists[rank] for rank in range(1, max(lists, default=0) + 1)]
-    return CountedGroups(
+    return GroupCounts(
         len(counted), np.array(cells, np.int64), np.array(of_groups, np.int64), np.array(tied_lists, np.int64)
     )
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from exactk._runtime.errors import input_error
+from exactk.reference.refusals import refuse, refuse_any
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -27,11 +27,9 @@ Row: TypeAlias = "NDArray[np.float64] | dict[int, float]"
 
 def check_features(features: ItemFeatures) -> None:
     """Raise InputError for a number that is not finite or too large."""
-    for row, numbers in enumerate(_rows(features)):
-        for position, number in enumerate(numbers.values() if isinstance(numbers, dict) else numbers.tolist()):
-            if not abs(number) <= _MAX_FEATURE:
-                expected = "finite numbers from -2^64 to 2^64"
-                raise input_error(_NAME, expected, f"{number:g}", row=row, position=position)
+    rows = [row.values() if isinstance(row, dict) else row.tolist() for row in _rows(features)]
+    cells = [(row, i) for row, numbers in enumerate(rows) for i, n in enumerate(numbers) if not abs(n) <= _MAX_FEATURE]
+    refuse_any(_NAME, "number out of range", cells)
 
 
 class ItemDistances:
@@ -103,15 +101,15 @@ class ItemDistances:
             is_sparse = isinstance(row, dict)
             for number in row.values() if isinstance(row, dict) else row.tolist():
                 if number != 1 and (is_sparse or number != 0):
-                    raise input_error(_NAME, "tags, or 0 and 1 (distance='jaccard')", f"{number:g}")
+                    refuse(_NAME, "number that is no tag")
             if not _tags(row):
                 self._is_missing[item] = True
 
     def _check_matrix(self) -> None:
         if any(isinstance(row, dict) for row in self._rows):
-            raise input_error(_NAME, "a dense matrix of the distances of all items (distance='matrix')", "a sparse one")
+            refuse(_NAME, "sparse matrix of distances")
         if self._columns is None:
-            raise input_error(_NAME, "a square matrix of the distances of all items (distance='matrix')", "others")
+            refuse(_NAME, "no square matrix of distances")
         listed = [item for item, is_missing in enumerate(self._is_missing) if not is_missing]
         for item in listed:
             for other in listed:
@@ -120,13 +118,7 @@ class ItemDistances:
                     continue
                 is_distance = distance >= 0 and distance == self._entry(other, item)
                 if not is_distance or (item == other and distance != 0):
-                    raise input_error(
-                        _NAME,
-                        "a symmetric matrix of distances of at least 0, with zeros for an item and itself",
-                        f"{distance:g} and {self._entry(other, item):g}",
-                        row=item,
-                        position=self._columns[other],
-                    )
+                    refuse(_NAME, "number that is no distance", row=item, position=self._columns[other])
 
 
 def _rows(features: ItemFeatures) -> list[Row]:
@@ -180,8 +172,7 @@ def _inverse_length(row: Row, item: int) -> float:
     if square >= _LEAST_SQUARE:
         return 1 / math.sqrt(square)
     if any(row.values() if isinstance(row, dict) else row):
-        expected = "vectors of zeros or of length 2^-250 or more (distance='cosine')"
-        raise input_error(_NAME, expected, f"a vector of length {math.sqrt(square):g}", row=item)
+        refuse(_NAME, "vector too short", row=item)
     return 0.0
 
 
@@ -228,25 +219,11 @@ def check_vectors(embeddings: CanonicalEmbeddings) -> None:
     for argument, vectors in zip(embeddings.arguments, (embeddings.user_vectors, embeddings.item_vectors), strict=True):
         squared = squared_norms(vectors)
         smallest = 1 / _LARGEST_SQUARED_NORM if embeddings.similarity == "cosine" else 0.0
-        wrong = np.flatnonzero(~((squared >= smallest) & (squared <= _LARGEST_SQUARED_NORM)))
-        if not wrong.size:
-            continue
-        row, count = int(wrong[0]), int(wrong.size)
-        invalid = np.flatnonzero(~np.isfinite(vectors[row]))
-        if invalid.size:
-            position = int(invalid[0])
-            raise input_error(
-                argument, "finite numbers", f"{vectors[row, position]:g}", row=row, position=position, count=count
-            )
-        expected = "vectors of length 2^-250 to 2^250"
-        raise input_error(argument, expected, f"a vector of length {np.sqrt(squared[row]):g}", row=row, count=count)
-    biases = embeddings.item_bias
-    if biases is not None and (invalid := np.flatnonzero(~(np.abs(biases.astype(np.float64)) <= 2.0**250))).size:
-        position = int(invalid[0])
-        raise input_error(
-            "embeddings.item_bias",
-            "numbers from -2^250 to 2^250",
-            f"{biases[position]:g}",
-            position=position,
-            count=int(invalid.size),
-        )
+        wrong = np.flatnonzero(~((squared >= smallest) & (squared <= _LARGEST_SQUARED_NORM))).tolist()
+        for row in wrong[:1]:
+            for position in np.flatnonzero(~np.isfinite(vectors[row])).tolist()[:1]:
+                refuse(argument, "number that is not finite", row=row, position=position, count=len(wrong))
+            refuse(argument, "vector too long or too short", row=row, count=len(wrong))
+    if (bias := embeddings.item_bias) is not None:
+        wrong = np.flatnonzero(~(np.abs(bias.astype(np.float64)) <= 2.0**250)).tolist()
+        refuse_any("embeddings.item_bias", "number out of range", [(None, position) for position in wrong])

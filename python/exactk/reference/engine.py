@@ -10,17 +10,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from exactk._engine.problem import Engine, GroupCounts, ItemCounts, JudgedCells, Outcome
+from exactk._engine.problem import Engine, JudgedCells, Outcome
 from exactk._inputs.model.lists import Rankings
 from exactk._plan.fields import STRICT_TIES
 from exactk._report.counts import CandidateCounts, Counts, TieCounts
 from exactk._report.sums import PartColumns, Sums, SumTable
-from exactk._runtime.errors import input_error
 from exactk.reference.all_lists import count_groups, count_items
-from exactk.reference.base_lists import check_base_scores
 from exactk.reference.history_metrics import METRICS
-from exactk.reference.input_errors import check_counted_users, check_problem, check_user_faults
+from exactk.reference.input_errors import check_inputs
 from exactk.reference.judge import JudgedUsers, is_relevant, item_grades, tied_hits
+from exactk.reference.refusals import refuse
 from exactk.reference.rules import Rules, list_rules, resolved_rules
 from exactk.reference.ties import expected_ratio
 from exactk.reference.truth_digest import reference_truth_digest
@@ -44,11 +43,7 @@ _COMPUTE = "compute"
 def _checked_users(problem: Problem) -> JudgedUsers:
     """Return the users; raise InputError if the inputs break a rule."""
     users = JudgedUsers(problem)
-    check_counted_users(problem, users.is_counted)
-    check_base_scores(problem)
-    check_problem(problem)
-    check_user_faults(problem, lambda user, value: _user_policy(users, user, value), users)
-    _check_item_counts(users, problem.values)
+    check_inputs(problem, users)
     return users
 
 
@@ -76,11 +71,8 @@ def _evaluate(problem: Problem) -> Outcome:
     group_sums = None if problem.groups is None else SumTable.of_parts(parts, problem.group_count)
     undefined = tuple(_undefined_users(users, *one) for one in zip(problem.values, raw_ratios, strict=True))
     counts = _problem_counts(problem, users, undefined if any(undefined) else None)
-    item_counts = tuple(
-        ItemCounts(*count_items(users, tally.rules, tally.cutoffs, has_short_lists=tally.has_short_lists))
-        for tally in problem.item_tallies
-    )
-    group_counts = tuple(GroupCounts(*count_groups(users, value)) for value in problem.group_tallies)
+    item_counts = tuple(count_items(users, tally) for tally in problem.item_tallies)
+    group_counts = tuple(count_groups(users, value) for value in problem.group_tallies)
     if not problem.per_user:
         return Outcome(sums, counts, None, None, item_counts, group_counts, group_sums)
     kept = _parts_of_micro_values(problem, ratios)
@@ -118,43 +110,9 @@ def _parts_of_micro_values(problem: Problem, ratios: list[list[Ratio | None]]) -
     return np.array(rows, np.float64).reshape(len(rows), len(problem.truth), 2).transpose(0, 2, 1)
 
 
-def _check_item_counts(users: JudgedUsers, values: Sequence[Value]) -> None:
-    """Raise InputError if a user has more relevant items and misses than the stated number of items."""
-
-    def has_too_many(user: int, value: Value) -> bool:
-        judged = users.judged_user(user, resolved_rules(value))
-        misses = len(judged.top(value.cutoff)) - judged.hits(value.cutoff)
-        return _user_policy(users, user, value)[0] == _COMPUTE and judged.relevant + misses > value.parameter
-
-    list_aucs = [value for value in values if value.info.takes_item_count]
-    broken = [user for user in range(len(users)) if any(has_too_many(user, value) for value in list_aucs)]
-    if broken:
-        expected = "list_auc: num_items=... of at least |T| + misses for every user"
-        raise input_error("metrics", expected, "a smaller number", row=broken[0], count=len(broken))
-
-
-def _user_policy(users: JudgedUsers, user: int, value: Value) -> tuple[str, str]:
-    """Return how the user as a whole is treated, and the policy that decides it."""
-    info, rules = value.info, value.rules
-    if not users.is_counted(user, rules):
-        return "skip", "users"
-    judged = users.judged_user(
-        user, {**rules, "gain": "binary", "weight": "one"}
-    )  # gains do not matter, and a gain table may lack some
-    if info.reads_truth and judged.relevant == 0 and rules["empty_truth"] != _COMPUTE:
-        return rules["empty_truth"], "empty_truth"
-    if info.counts_missing_lists:
-        return _COMPUTE, ""
-    if not users.presence(user)[1]:
-        return rules["missing_list"], "missing_list"
-    if not judged.ranking:
-        return rules["empty_list"], "empty_list"
-    return _COMPUTE, ""
-
-
 def _ratio_of_user(users: JudgedUsers, user: int, value: Value) -> Ratio | None:
     """Return one user's numerator and denominator; None where the value skips the user."""
-    policy, _ = _user_policy(users, user, value)
+    policy, _ = users.policy(user, value)
     match policy:
         case "skip":
             return None
@@ -225,23 +183,16 @@ def _sums_of_group(problem: Problem, value: Value, ratios: list[Ratio | None], g
     return Sums(users, undefined, total, _SCALE, squares, _SCALE, weight_sum, _SCALE)
 
 
+_COUNTED_USERS_AND_ITEMS = (
+    *("empty_truth", "empty_predictions", "missing_lists", "missing_truth", "duplicates"),
+    *("excluded_recommended", "relevant_excluded", "relevant_not_rankable", "longest_list"),
+)
+
+
 def _problem_counts(problem: Problem, users: JudgedUsers, undefined: tuple[int, ...] | None) -> Counts:
     # A NaN that a value refuses has been refused by now.
     rules: dict[str, Any] = problem.convention.rules("") | {"gain": "binary", "weight": "one", "nan": "last"}
-    counts: dict[str, int] = dict.fromkeys(
-        (
-            "empty_truth",
-            "empty_predictions",
-            "missing_lists",
-            "missing_truth",
-            "duplicates",
-            "excluded_recommended",
-            "relevant_excluded",
-            "relevant_not_rankable",
-            "longest_list",
-        ),
-        0,
-    )
+    counts = dict.fromkeys(_COUNTED_USERS_AND_ITEMS, 0)
     cutoffs = [value.cutoff for value in problem.values] + [tally.last_cutoff for tally in problem.list_tallies]
     deepest = max(math.inf if cutoff is None else cutoff for cutoff in cutoffs)
     for user in range(len(users)):
@@ -296,9 +247,9 @@ def _tie_spread(users: JudgedUsers, user: int, value: Value) -> int | None:
     if value.custom is not None:  # its values depend on other items of a tie too
         return None
     if value.info.reads_list:
-        is_computed = _user_policy(users, user, value)[0] == _COMPUTE
+        is_computed = users.policy(user, value)[0] == _COMPUTE
         return _MILLION if is_computed and users.list_may_change(user, value) else None
-    if rules["ties"] not in STRICT_TIES or _user_policy(users, user, value)[0] != _COMPUTE:
+    if rules["ties"] not in STRICT_TIES or users.policy(user, value)[0] != _COMPUTE:
         return None
     if value.info.averages_precisions and rules["ap_over"] == "hits":
         ties = tied_hits(users.judged_user(user, {**rules, "ties": "expected"}))
@@ -361,7 +312,7 @@ def reference_judged_lists(problem: Problem, judged_users: JudgedUsers, users: r
     rules, k = resolved_rules(value), value.cutoff
     assert k is not None  # noqa: S101 - for the type checker
     if not isinstance(problem.predictions, Rankings) and rules["ties"] not in _ORDERS:
-        raise input_error("convention", f"ties among {', '.join(_ORDERS)}", rules["ties"])
+        refuse("convention", "no order of ties")
     shape = (len(users), k)
     cells = JudgedCells(
         np.full(shape, -1, np.int64),

@@ -13,7 +13,7 @@ from exactk._inputs.model.lists import Rankings
 from exactk._plan.fields import fields_of
 from exactk.reference.base_lists import base_ranks
 from exactk.reference.popularity import Catalogue, TrainCounts
-from exactk.reference.ranking import ScoredRow, scored_row
+from exactk.reference.ranking import ScoredRow, excluded_items, numbers_of_row, scored_row
 from exactk.reference.rules import list_rules
 
 if TYPE_CHECKING:
@@ -38,8 +38,7 @@ class JudgedUsers:
         """Return the items of the user's truth with their grades."""
         truth = self._problem.truth
         items = truth.row(user).tolist()
-        begin = int(truth.indptr[user])
-        grades = [1.0] * len(items) if truth.grades is None else truth.grades[begin : begin + len(items)].tolist()
+        grades = [1.0] * len(items) if truth.grades is None else numbers_of_row(truth, truth.grades, user)
         return list(zip(items, grades, strict=True))
 
     def ranked_groups(self, user: int, rules: Rules) -> list[list[int]]:
@@ -56,8 +55,7 @@ class JudgedUsers:
         predictions = self._problem.predictions
         if not isinstance(predictions, Rankings) or predictions.ranks is None:
             return None
-        begin, end = predictions.indptr[user : user + 2].tolist()
-        return [int(rank) for rank in predictions.ranks[begin:end].tolist()]
+        return numbers_of_row(predictions, predictions.ranks, user)
 
     def scored_row(self, user: int) -> ScoredRow | None:
         """Return the user's scored items; None if the predictions are lists."""
@@ -66,8 +64,7 @@ class JudgedUsers:
 
     def excluded_items(self, user: int) -> frozenset[int]:
         """Return the user's excluded items."""
-        exclude = self._problem.exclude
-        return frozenset() if exclude is None else frozenset(exclude.row(user).tolist())
+        return excluded_items(self._problem.exclude, user)
 
     def history(self, user: int) -> list[int]:
         """Return the positions in the catalogue of what the user has in train; none if no metric reads it."""
@@ -162,6 +159,23 @@ class JudgedUsers:
             "union": in_truth or in_predictions,
         }
         return included[rules["users"]]
+
+    def policy(self, user: int, value: Value) -> tuple[str, str]:
+        """Return how the user as a whole is treated, and the policy that decides it."""
+        info, rules = value.info, value.rules
+        if not self.is_counted(user, rules):
+            return "skip", "users"
+        # Gains do not matter, and a gain table may lack some.
+        judged = self.judged_user(user, {**rules, "gain": "binary", "weight": "one"})
+        if info.reads_truth and judged.relevant == 0 and rules["empty_truth"] != "compute":
+            return rules["empty_truth"], "empty_truth"
+        if info.counts_missing_lists:
+            return "compute", ""
+        if not self.presence(user)[1]:
+            return rules["missing_list"], "missing_list"
+        if not judged.ranking:
+            return rules["empty_list"], "empty_list"
+        return "compute", ""
 
 
 @dataclass(frozen=True)

@@ -83,6 +83,10 @@ class Catalogue:
         assert self._features is not None  # noqa: S101 - for the type checker
         return self._features.columns_by_item()
 
+    def has_tags(self, position: int) -> bool:
+        """Return whether an item of the catalogue has tags."""
+        return bool(self.tags[position])
+
     def has_features(self, item: int, distance: str) -> bool:
         """Return whether there are distances from the item to others."""
         return item in self.positions and self.distances(distance).has_features(self.positions[item])

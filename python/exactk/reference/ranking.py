@@ -5,15 +5,14 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from itertools import chain, groupby
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from exactk._inputs.model.scores import CanonicalEmbeddings, Scores, SparseScores
 from exactk._plan.fields import STRICT_TIES
-from exactk._runtime.errors import input_error
-from exactk._runtime.faults import Option
 from exactk.reference.distances import check_vectors, similarities
+from exactk.reference.refusals import refuse, refuse_any, refuse_users
 
 if TYPE_CHECKING:
     from collections.abc import Container, Iterable, Iterator, Sequence
@@ -21,8 +20,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from exactk._engine.problem import BestIndices, TopKProblem
-    from exactk._inputs.model.lists import CandidateItems
+    from exactk._inputs.model.lists import CandidateItems, Exclusions, Lists
     from exactk._inputs.model.scores import Scored
+    from exactk._inputs.truth import Truth
 
 
 @dataclass(frozen=True)
@@ -75,8 +75,19 @@ def scored_row(predictions: Scored, candidates: CandidateItems | None, user: int
     if isinstance(predictions, CanonicalEmbeddings):
         return _row_of_columns(similarities(predictions, user).tolist(), candidates, user, None)
     ids = predictions.lists.row(user).tolist()
-    begin = int(predictions.indptr[user])
-    return ScoredRow(range(len(ids)), ids, predictions.scores[begin : begin + len(ids)].tolist(), ids)
+    return ScoredRow(range(len(ids)), ids, numbers_of_row(predictions.lists, predictions.scores, user), ids)
+
+
+def numbers_of_row(lists: Lists | Truth, numbers: NDArray[Any], user: int) -> list[Any]:
+    """Return the numbers that lie beside the user's items."""
+    begin = int(lists.indptr[user])
+    row: list[Any] = numbers[begin : begin + len(lists.row(user))].tolist()
+    return row
+
+
+def excluded_items(exclude: Exclusions | None, user: int) -> frozenset[int]:
+    """Return the user's excluded items."""
+    return frozenset() if exclude is None else frozenset(exclude.row(user).tolist())
 
 
 def _row_of_columns(
@@ -97,51 +108,28 @@ def _is_nan(score: float) -> bool:
     return score != score  # noqa: PLR0124 - NaN alone differs from itself
 
 
-_NAN_LAST = {"scores": Option("nan", "last"), "predictions": Option("convention", {"nan": "last"})}
-
-
 def check_nan(predictions: Scored, candidates: CandidateItems | None, argument: str) -> None:
     """Raise InputError if any score is NaN, even of an item that is excluded."""
-    nans = [
+    cells = [
         (user, position)
         for user, row in enumerate(scored_rows(predictions, candidates))
         for position, score in zip(row.positions, row.scores, strict=True)
         if _is_nan(score)
     ]
-    if nans:
-        user, position = nans[0]
-        outcome = " ranks them last" if predictions.min_score is None else " drops their items"
-        raise input_error(
-            argument,
-            "scores without NaN",
-            "NaN",
-            row=user,
-            position=position,
-            count=len(nans),
-            hint=(_NAN_LAST[argument], outcome),
-        )
+    refuse_any(argument, "NaN", cells)
 
 
 def check_repeats(argument: str, rows: Iterable[Sequence[int]]) -> None:
     """Raise InputError if an item is repeated within a row."""
-    repeats = [
-        (user, position, item)
-        for user, row in enumerate(rows)
-        for position, item in enumerate(row)
-        if item in row[:position]
-    ]
-    if repeats:
-        user, position, item = repeats[0]
-        expected = "each item once per user"
-        error = input_error(argument, expected, "again", row=user, position=position, count=len(repeats))
-        raise error.amended(item=item)
+    cells = [(user, i) for user, row in enumerate(rows) for i, item in enumerate(row) if item in row[:i]]
+    refuse_any(argument, "repeated item", cells)
 
 
 def reference_ranker(problem: TopKProblem) -> BestIndices:
     """Return the indices of each user's k best items in the score container, padded with -1."""
     scores, exclude = problem.scores, problem.exclude
     if problem.ties not in {*STRICT_TIES, "raise"}:
-        raise input_error("ties", "an order of the items alone, or 'raise'", repr(problem.ties))
+        refuse("ties", "no order of ties")
     if isinstance(scores, CanonicalEmbeddings):
         check_vectors(scores)
     if problem.nan == "raise":
@@ -151,7 +139,7 @@ def reference_ranker(problem: TopKProblem) -> BestIndices:
     best_scores = np.full(indices.shape, np.nan) if isinstance(scores, CanonicalEmbeddings) else None
     tied = []
     for user, row in enumerate(scored_rows(scores, problem.candidates)):
-        excluded = frozenset() if exclude is None else frozenset(exclude.row(user).tolist())
+        excluded = excluded_items(exclude, user)
         begin = int(scores.indptr[user]) if isinstance(scores, SparseScores) else 0
         groups = row.ranking(excluded, scores.min_score, ties=problem.ties, nan=problem.nan)
         best = list(chain.from_iterable(groups))[: problem.k]
@@ -163,6 +151,5 @@ def reference_ranker(problem: TopKProblem) -> BestIndices:
             tied.append(user)
         if problem.report_progress is not None:
             problem.report_progress(user + 1)
-    if tied:
-        raise input_error("scores", "no tie among the best items (ties='raise')", "a tie", row=tied[0], count=len(tied))
+    refuse_users("scores", "tie among the best items", tied)
     return indices, best_scores

@@ -6,6 +6,7 @@ import struct
 from typing import TYPE_CHECKING, Any
 
 from exactk._inputs.keys.vocabulary import Snapshot
+from exactk.reference.ranking import numbers_of_row
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -33,8 +34,7 @@ def reference_truth_digest(keyed: KeyedTruth, _num_threads: int) -> int:
     for row, user in enumerate(users):
         ids = truth.row(row).tolist()
         items = ids if key_of_id is None else [key_of_id[one] for one in ids]
-        begin = int(truth.indptr[row])
-        grades = [1.0] * len(items) if truth.grades is None else truth.grades[begin : begin + len(items)].tolist()
+        grades = [1.0] * len(items) if truth.grades is None else numbers_of_row(truth, truth.grades, row)
         digest += _digest_of_user(user, items, grades) if items else 0
     return digest % 2**128
 
