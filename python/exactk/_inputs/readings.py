@@ -113,6 +113,8 @@ def describe_items_of_parts(truth: ClassifiedValue, predictions: ClassifiedValue
 
     They may if a user has the same pair on both sides. Scores would be in order, unless there are few.
     """
+    if not {truth.container, predictions.container} <= {LIST, MAPPING, SERIES}:
+        return ""
     judged, ranked = (dict(islice(_rows_of_tuples(side), MOST_USERS)) for side in (truth, predictions))
     shared = [pair for user in ranked if user in judged for pair in ranked[user] if pair in set(judged[user])]
     if not shared:

@@ -68,7 +68,8 @@ def rows_of_frame(value: object, argument: str, encoding: Encoding, requested: C
         if isinstance(value, ColumnsByRole)
         else columns_by_role(value, argument, requested, encoding.source, is_whole=is_whole)
     )
-    _warn_of_orders(by_role, argument, requested)
+    if argument in {"predictions", "scores"}:
+        _warn_of_orders(by_role, argument, requested)
     if not by_role.has_lists:
         rows = long_format.rows_from_long_format(_to_long_columns(by_role, argument, requested), argument, encoding)
         return _with_truth_columns(rows, by_role, argument)
@@ -92,8 +93,6 @@ def _with_truth_columns(rows: Rows, by_role: ColumnsByRole, argument: str) -> Ro
 
 def _warn_of_orders(by_role: ColumnsByRole, argument: str, requested: ColumnNames) -> None:
     """Warn if the name of scores or ranks says that the other order is meant, or if other scores are not used."""
-    if argument not in {"predictions", "scores"}:
-        return
     selected, chosen = by_role.selected.columns, by_role.chosen.values
     score, rank = chosen.get("score", ""), chosen.get("rank")
     if column_roles.names_lowest_as_best(score) and not (
@@ -138,6 +137,8 @@ def columns_by_role(
     selected = _select(table, chosen, argument, source)
     used = {*chosen.names}
     others = [name for name in table.data_names if name not in used]
+    if not others:
+        return ColumnsByRole(chosen, selected, UnusedColumns(), columns)
     numbers = table.number_names(others, with_lists=chosen.item in selected.list_offsets)
     unused = UnusedColumns(tuple(numbers))
     if argument == "truth" and requested.get("grade") is None:

@@ -249,7 +249,8 @@ class SharedVocabulary:
 
     def of_kinds(self, kinds: Sequence[str], labels: Sequence[str] = ()) -> Vocabulary:
         """Return the vocabulary for keys of these kinds: a separate one if the shared keys are of other kinds."""
-        self.keys_of_labels()
+        if self._labels is not None:
+            self.keys_of_labels()
         shared = self._vocabulary
         if shared is not None and shared.kinds == tuple(kinds):
             return shared
