@@ -7,7 +7,6 @@ in any order and grouping. Only what is of the first users follows the order of 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
 from operator import add, attrgetter, or_
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
@@ -18,6 +17,8 @@ from exactk._report.state import plan_of_state
 from exactk._runtime.records import NamedTuple
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
     from exactk._report.report import Report
 
 Record = TypeVar("Record", bound="tuple[Any, ...]")
@@ -245,9 +246,14 @@ def fields_with_findings(findings: Findings) -> set[str]:
     return fields
 
 
+_MAPPINGS = (dict, MappingProxyType)  # an abstract class would take a call of Python for each value
+_WITH_PARTS = (tuple, *_MAPPINGS)
+_WITHOUT_PARTS = frozenset({bool, int, float, str})
+
+
 def to_plain(value: object) -> object:
     """Return a record, or a value of one, as lists, mappings, numbers and texts."""
-    if isinstance(value, Mapping):
+    if isinstance(value, _MAPPINGS):
         return {name: to_plain(one) for name, one in value.items()}
     if not isinstance(value, tuple):
         return value
@@ -257,12 +263,12 @@ def to_plain(value: object) -> object:
             (index for index, pair in enumerate(zip(value, defaults.values(), strict=True), 1) if pair[0] != pair[1]),
             default=0,
         )
-    return [to_plain(one) for one in value[:size]]
+    return [to_plain(one) if isinstance(one, _WITH_PARTS) else one for one in value[:size]]
 
 
 def from_plain(default: Any, plain: Any) -> Any:  # noqa: ANN401 - of any record
     """Return the value that `to_plain` described, of the type of its default."""
-    if isinstance(default, Mapping):
+    if isinstance(default, _MAPPINGS):
         if not isinstance(plain, dict) or not all(isinstance(name, str) for name in plain):
             raise TypeError(plain)
         return {name: from_plain(SystemFindings() if isinstance(one, list) else 0, one) for name, one in plain.items()}
@@ -271,7 +277,10 @@ def from_plain(default: Any, plain: Any) -> Any:  # noqa: ANN401 - of any record
             raise TypeError(plain)
         if not hasattr(default, "_fields"):
             return tuple(from_plain(() if isinstance(one, (list, tuple)) else "", one) for one in plain)
-        fields = [from_plain(*pair) for pair in zip(default, plain, strict=False)]
+        fields = [
+            given if type(given) is type(one) in _WITHOUT_PARTS else from_plain(one, given)
+            for one, given in zip(default, plain, strict=False)
+        ]
         return type(default)(*fields, *plain[len(default) :])  # which raises for too many
     is_alike = type(plain) is type(default) or (isinstance(default, float) and isinstance(plain, int))
     if not (is_alike or (default is None and isinstance(plain, (str, type(None))))):

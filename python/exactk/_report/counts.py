@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from itertools import chain
 from operator import add
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -237,6 +238,7 @@ def _all_names(metrics: Sequence[str]) -> list[CountName]:
     return [*((name, "") for name in _SCALARS), *_CANDIDATES, *by_metric]
 
 
+@lru_cache(maxsize=1024)  # read and written for each state
 def _plain_name(name: CountName) -> str:
     kind, part = name
     return f"{kind}.{part}" if part else kind
@@ -254,7 +256,7 @@ def _select(counts: Mapping[str, int], names: Sequence[CountName]) -> list[int]:
 
 def _check_users(counts: Counts, metrics: Sequence[str]) -> None:
     """Raise ValueError if counts exceed the number of users, or candidates are inconsistent."""
-    from exactk._runtime.shapes import ShapeError, Whole, read_at
+    from exactk._runtime.shapes import ShapeError
 
     of_users: dict[CountName, int] = {(name, ""): getattr(counts, name) for name in _OF_USERS}
     if counts.candidates is not None:
@@ -263,7 +265,8 @@ def _check_users(counts: Counts, metrics: Sequence[str]) -> None:
         of_users["tie_dependent", metric] = ties.dependent
     of_users.update(zip(map(_undefined_name, metrics), counts.undefined or (), strict=False))
     for name, count in of_users.items():
-        read_at(f"counts.{_plain_name(name)}", Whole(most=counts.users), count)
+        if count > counts.users:
+            raise ShapeError(f"counts.{_plain_name(name)}", f"an integer from 0 to {counts.users}", count)
     if counts.missing_lists + counts.missing_truth > counts.users:
         raise ShapeError("counts", f"at most {counts.users} missing_lists and missing_truth together")
     for ties in counts.ties or ():
@@ -272,7 +275,14 @@ def _check_users(counts: Counts, metrics: Sequence[str]) -> None:
     if not counts.users and any(counts.scalars().values()):
         raise ShapeError("counts", "no counts without users", counts.scalars())
     if counts.candidates is not None:
-        users, total, fewest, most = counts.candidates
-        if not fewest * users <= total <= most * users or fewest > most or (not users and most):
-            expected = "consistent candidates.min, candidates.total and candidates.max"
-            raise ShapeError("counts", expected, (users, total, fewest, most))
+        _check_candidates(counts.candidates)
+
+
+def _check_candidates(counts: CandidateCounts) -> None:
+    """Raise ValueError if the numbers of candidates are inconsistent."""
+    from exactk._runtime.shapes import ShapeError
+
+    users, total, fewest, most = counts
+    if not fewest * users <= total <= most * users or fewest > most or (not users and most):
+        expected = "consistent candidates.min, candidates.total and candidates.max"
+        raise ShapeError("counts", expected, (users, total, fewest, most))

@@ -256,7 +256,9 @@ def csr_array(data: Any, indices: Any, indptr: Any, shape: Any) -> Any:  # noqa:
 
 
 def arrow(purpose: str) -> Any:  # noqa: ANN401 - pyarrow has no types
-    """Return pyarrow, which `purpose` needs."""
+    """Return pyarrow, which `purpose` needs: a table asks for it many times, and a block of `_importing` is six calls."""
+    if (imported := _imported("pyarrow")) is not None:
+        return imported
     with _importing("pyarrow", purpose):
         import pyarrow as pa
     return pa
@@ -264,6 +266,8 @@ def arrow(purpose: str) -> Any:  # noqa: ANN401 - pyarrow has no types
 
 def arrow_module(name: str, purpose: str) -> Any:  # noqa: ANN401 - pyarrow has no types
     """Return a module of pyarrow, which `purpose` needs."""
+    if (imported := _imported(f"pyarrow.{name}")) is not None:
+        return imported
     with _importing("pyarrow", purpose):
         return importlib.import_module(f"pyarrow.{name}")
 

@@ -215,7 +215,13 @@ class Fields(NamedTuple):
         others = {name: one for name, one in data.items() if name not in self.shapes}
         if others and not self.has_others:
             raise ShapeError("", f"a mapping of only {', '.join(self.shapes)}", list(others))
-        fields = {name: read_at(name, shape, data[name]) for name, shape in self.shapes.items() if name in data}
+        fields, name = {}, ""
+        try:  # once for all, as a state has many fields
+            for name, shape in self.shapes.items():
+                if name in data:
+                    fields[name] = shape.read(data[name])
+        except (ShapeError, ExactkError) as error:
+            _raise_within(error, name)
         return self.make(**{**others, **fields})
 
     def write(self, value: Any) -> dict[str, Any]:  # noqa: ANN401
