@@ -35,10 +35,9 @@ std::uint64_t bits_of(Ids ids) {
 
 // Marks the ids of the lists, as an evaluation does; returns how many collided.
 std::size_t mark_ids(exactk::SeenFilter& filter, Ids ids, std::size_t length) {
-  const exactk::Checkpoint none = [] {};
   std::size_t collision_count = 0;
   for (std::size_t begin = 0; begin < ids.size(); begin += length) {
-    filter.reset(length, false, none);
+    filter.reset(length, false);
     collision_count += filter.mark(ids.subspan(begin, length), exactk::Mark::listed).size();
   }
   return collision_count;
@@ -70,7 +69,8 @@ int main(int count, char* arguments[]) {
   }
   const std::vector<std::int32_t> ids = read(parameters[1]);
   const auto length = std::size_t{std::stoul(parameters[2])};
-  exactk::SeenFilter filter(bits_of(ids));
+  const exactk::Run run(exactk::Execution{});
+  exactk::SeenFilter filter(bits_of(ids), run);
   const std::vector<std::uint8_t> marks(bits_of(ids) + 1);
   std::vector<exactk::Collision> collisions(length);
   constexpr std::size_t kRounds = 41;

@@ -5,9 +5,9 @@
 #include "evaluate/open_score_row.hpp"
 #include "exactk/topk.hpp"
 #include "kernels/dispatch.hpp"
-#include "no_checkpoint.hpp"
 #include "rank/scores/score_ranker.hpp"
 #include "request.hpp"
+#include "runs.hpp"
 
 namespace exactk::tests {
 
@@ -117,9 +117,8 @@ template <class Ranker>
 void check_ranker(Ranker& ranker, const Row& exclude, const ExpectedRankings& expected_rankings) {
   for (std::size_t t = 0; t < expected_rankings.truths.size(); ++t) {
     const Row& items = expected_rankings.truths[t];
-    ListMatcher matcher(~std::uint64_t{0} >> 1U, true);
-    const ItemPositions* const positions =
-        open_score_row(ranker, matcher, 0, items, exclude, no_checkpoint);
+    ListMatcher matcher(~std::uint64_t{0} >> 1U, true, idle_run);
+    const ItemPositions* const positions = open_score_row(ranker, matcher, 0, items, exclude);
     const TruthPositions truth = positions == nullptr
                                      ? TruthPositions{.positions = items}
                                      : TruthPositions{positions->truth, positions->entries};
@@ -128,13 +127,13 @@ void check_ranker(Ranker& ranker, const Row& exclude, const ExpectedRankings& ex
     for (const ExpectedRanking& expected : expected_rankings.rankings) {
       const std::span<const std::int64_t> all_entries = expected.entries[t];
       for (const Count depth : {Count{1}, Count{10}, Count{100}, kNoCutoff}) {
-        const RankedList best = ranker.best(depth, expected.ties, no_checkpoint);
+        const RankedList best = ranker.best(depth, expected.ties);
         CHECK(best.length == std::ssize(expected.offsets));
         const auto size = static_cast<std::size_t>(std::min(depth, best.length));
         CHECK(std::ranges::equal(best.offsets, std::span(expected.offsets).first(size)));
         if (positions == nullptr) continue;
         CHECK(best.entries.empty());
-        const RankedList entries = ranker.best_entries(depth, expected.ties, truth, no_checkpoint);
+        const RankedList entries = ranker.best_entries(depth, expected.ties, truth);
         CHECK(entries.length == best.length);
         CHECK(std::ranges::equal(entries.entries, all_entries.first(size)));
       }
@@ -145,7 +144,7 @@ void check_ranker(Ranker& ranker, const Row& exclude, const ExpectedRankings& ex
         entries.push_back(all_entries[i]);
         ranks.push_back(static_cast<std::int64_t>(i) + 1);
       }
-      const RankedList ranked = ranker.ranks_of(truth, expected.ties, no_checkpoint);
+      const RankedList ranked = ranker.ranks_of(truth, expected.ties);
       CHECK(ranked.length == std::ssize(expected.offsets));
       CHECK(std::ranges::equal(ranked.entries, entries));
       CHECK(std::ranges::equal(ranked.ranks, ranks));
@@ -188,7 +187,7 @@ void check_ranking(const Source& source, const std::vector<Score>& scores, const
   }
   for (const Isa isa : available_isas()) {
     CAPTURE(name_of(isa));
-    AnyScoreRanker any_ranker = make_score_ranker(source, kernels(isa));
+    AnyScoreRanker any_ranker = make_score_ranker(source, kernels(isa), idle_run);
     std::visit([&](auto& ranker) { check_ranker(ranker, exclude, expected); }, any_ranker);
   }
 }

@@ -1,6 +1,6 @@
 #include "common.hpp"
-#include "no_checkpoint.hpp"
 #include "numeric/discounts.hpp"
+#include "runs.hpp"
 
 namespace exactk {
 namespace {
@@ -95,7 +95,7 @@ TEST_CASE("discounts never increase with the rank") {
 TEST_CASE("a table holds the discounts and their sums in rank order") {
   constexpr Count kDepth = 5000;
   for (const Discount kind : kDiscounts) {
-    const DiscountTable table(kind, kDepth, 0, no_checkpoint);
+    const DiscountTable table(kind, kDepth, 0, idle_run);
     REQUIRE(table.depth() == kDepth);
     CHECK(table.sum_to(0) == 0);
     double sum = 0;
@@ -110,8 +110,8 @@ TEST_CASE("a table holds the discounts and their sums in rank order") {
 
 TEST_CASE("discounts below the depth of a table are computed on demand") {
   for (const Discount kind : kDiscounts) {
-    CHECK(DiscountTable(kind, 3, 100, no_checkpoint).depth() == 100);
-    const DiscountTable table(kind, 3, Count{1} << 40U, no_checkpoint);
+    CHECK(DiscountTable(kind, 3, 100, idle_run).depth() == 100);
+    const DiscountTable table(kind, 3, Count{1} << 40U, idle_run);
     CHECK(table.depth() < 100000);
     for (const Count rank : {Count{1}, table.depth(), table.depth() + 1, Count{1} << 31U}) {
       CAPTURE(rank);
@@ -121,14 +121,12 @@ TEST_CASE("discounts below the depth of a table are computed on demand") {
 }
 
 TEST_CASE("building a table calls the checkpoint") {
-  const auto make = [] {
-    const DiscountTable table(Discount::log2, 5000, 0, [] { throw std::runtime_error("stop"); });
-  };
-  CHECK_THROWS_AS(make(), std::runtime_error);
+  const Run run = polling_run([] { throw std::runtime_error("stop"); });
+  CHECK_THROWS_AS(DiscountTable(Discount::log2, 5000, 0, run), std::runtime_error);
 }
 
 TEST_CASE("a table may be empty") {
-  const DiscountTable table(Discount::log2, 0, 0, no_checkpoint);
+  const DiscountTable table(Discount::log2, 0, 0, idle_run);
   CHECK(table.depth() == 0);
   CHECK(table.at(1) == 1);
   CHECK(table.sum_to(0) == 0);

@@ -5,7 +5,7 @@
 
 #include <cerrno>
 
-#include "base/parallel.hpp"
+#include "base/run.hpp"
 #include "common.hpp"
 #include "exactk/evaluate.hpp"
 #include "request.hpp"
@@ -137,13 +137,10 @@ TEST_CASE("F23: an exception from any block ends the call and nothing else") {
       std::vector<std::atomic<int>> runs(kBlocks);
       std::string message;
       try {
-        parallel_for(
-            kBlocks, threads,
-            [&](int, Count block, const Checkpoint&) {
-              ++runs.at(static_cast<std::size_t>(block));
-              if (block == bad) throw std::runtime_error(std::to_string(block));
-            },
-            [] {});
+        parallel_for(Run({.threads = threads}), kBlocks, [&](int, Count block) {
+          ++runs.at(static_cast<std::size_t>(block));
+          if (block == bad) throw std::runtime_error(std::to_string(block));
+        });
       } catch (const std::runtime_error& error) {
         message = error.what();
       }
@@ -158,14 +155,12 @@ TEST_CASE("F23: if every block throws, the first exception is rethrown and each 
   for (const int threads : {1, 2, 7}) {
     CAPTURE(threads);
     std::atomic<int> begun = 0;
-    CHECK_THROWS_WITH_AS(parallel_for(
-                             kBlocks, threads,
-                             [&](int, Count, const Checkpoint&) {
-                               ++begun;
-                               throw std::runtime_error("each");
-                             },
-                             [] {}),
-                         "each", std::runtime_error);
+    const auto body = [&](int, Count) {
+      ++begun;
+      throw std::runtime_error("each");
+    };
+    CHECK_THROWS_WITH_AS(parallel_for(Run({.threads = threads}), kBlocks, body), "each",
+                         std::runtime_error);
     CHECK(begun <= threads);  // a worker that threw takes no other block
   }
 }
@@ -175,12 +170,12 @@ TEST_CASE("F23: after an exception the other workers stop after their current bl
   for (const int threads : {1, 2, 7}) {
     CAPTURE(threads);
     std::atomic<int> begun = 0;
-    const auto body = [&](int, Count block, const Checkpoint&) {
+    const auto body = [&](int, Count block) {
       ++begun;
       if (block == 0) throw std::runtime_error("the first");
       std::this_thread::sleep_for(std::chrono::milliseconds(1));
     };
-    CHECK_THROWS_AS(parallel_for(kBlocks, threads, body, [] {}), std::runtime_error);
+    CHECK_THROWS_AS(parallel_for(Run({.threads = threads}), kBlocks, body), std::runtime_error);
     CHECK(begun < kBlocks / 2);  // a few begin while the exception propagates
   }
 }

@@ -2,7 +2,7 @@
 #include "judge/cutoff_set.hpp"
 #include "judge/judge.hpp"
 #include "metrics/metric.hpp"
-#include "no_checkpoint.hpp"
+#include "runs.hpp"
 
 namespace exactk {
 namespace {
@@ -16,7 +16,7 @@ template <class ListId = std::int64_t>
 const Matches& match(ListMatcher& matcher, const Ids& truth, const std::vector<ListId>& list,
                      const Ids& exclude = {}) {
   return matcher.match(std::span<const std::int64_t>(truth), std::span<const ListId>(list),
-                       std::span<const std::int64_t>(exclude), no_checkpoint);
+                       std::span<const std::int64_t>(exclude));
 }
 
 void check_matches(const Matches& matches, const std::vector<Match>& expected) {
@@ -80,7 +80,7 @@ Matches matches_by_search(const Ids& truth, const Ids& list, const Ids& exclude)
 }
 
 TEST_CASE("empty lists match nothing") {
-  ListMatcher matcher(kAnyId, true);
+  ListMatcher matcher(kAnyId, true, idle_run);
   check_equal(match(matcher, {}, Ids{}), Matches{});
   check_equal(match(matcher, {}, Ids{1, 2}, {2}), matches_by_search({}, {1, 2}, {2}));
   check_equal(match(matcher, {1, 2}, Ids{}, {2}), matches_by_search({1, 2}, {}, {2}));
@@ -89,7 +89,7 @@ TEST_CASE("empty lists match nothing") {
 TEST_CASE("ids are compared in full, up to 2^63 - 1 and with every id type") {
   constexpr std::int64_t kLast = std::numeric_limits<std::int64_t>::max();
   constexpr std::int64_t kPower32 = std::int64_t{1} << 32U;
-  ListMatcher matcher(kAnyId, true);
+  ListMatcher matcher(kAnyId, true, idle_run);
   const Ids truth = {kLast, 0, kPower32, kLast - 1};
 
   SUBCASE("int64") {
@@ -117,7 +117,7 @@ void forget_entries(Matches& matches) {
 // Checks users of varying size; each must match as if it were the first.
 void check_many_users(std::uint64_t id_bits, bool entries, std::uint64_t factor) {
   std::mt19937_64 random(1);
-  ListMatcher matcher(id_bits, entries);
+  ListMatcher matcher(id_bits, entries, idle_run);
   const auto draw = [&](std::size_t most, std::uint64_t item_count) {
     Ids ids(random() % (most + 1));
     for (std::int64_t& id : ids) id = static_cast<std::int64_t>(random() % item_count * factor);
@@ -142,7 +142,7 @@ void check_many_users(std::uint64_t id_bits, bool entries, std::uint64_t factor)
 }
 
 TEST_CASE("a list is matched by the entries that it carries, otherwise by its items") {
-  ListMatcher matcher(kAnyId, true);
+  ListMatcher matcher(kAnyId, true, idle_run);
   std::mt19937_64 random(1);
   const auto draw = [&](std::size_t size) {
     Ids ids(size);
@@ -167,7 +167,7 @@ TEST_CASE("a list is matched by the entries that it carries, otherwise by its it
     for (std::size_t i = 0; i < truth.size(); ++i) {
       if (truth[i] >= 8) unscored.push_back(static_cast<Count>(i));
     }
-    const Matches& by_items = matcher.match(truth, best, exclude, no_checkpoint);
+    const Matches& by_items = matcher.match(truth, best, exclude);
     check_equal(by_items, expected);
     CHECK(by_items.unscored_entries == unscored);
     Counts entries;
@@ -185,7 +185,7 @@ TEST_CASE("a list is matched by the entries that it carries, otherwise by its it
                             .length = 100,
                             .scored_end = 8,
                             .excluded_bits = &excluded_bits};
-    const Matches& by_entries = matcher.match(truth, ranked, exclude, no_checkpoint);
+    const Matches& by_entries = matcher.match(truth, ranked, exclude);
     if (entries.empty()) continue;
     check_equal(by_entries, expected);
     CHECK(by_entries.ties == ties);
@@ -194,16 +194,16 @@ TEST_CASE("a list is matched by the entries that it carries, otherwise by its it
 }
 
 TEST_CASE("rankings of a located list are matched by its entries, repeatedly") {
-  ListMatcher matcher(kAnyId, true);
+  ListMatcher matcher(kAnyId, true, idle_run);
   const Ids truth = {7, 3, 3, 9, 5, 8};
   const Ids list = {5, 8, 3, 7, 8, 3, 8, 2};
-  matcher.find_item_positions(truth, list, Ids{8, 1}, no_checkpoint);
+  matcher.find_item_positions(truth, list, Ids{8, 1});
   // The ranked items are 3, 2, 7, the other 3, and 5.
   const Counts entries = {1, RankedList::kNoEntry, 0, 1, 4};
   const std::vector<Tie> ties = {{1, 1}, {2, 3}, {2, 3}, {4, 4}, {5, 5}};
   for (int time = 0; time < 2; ++time) {
     const RankedList best{.entries = entries, .length = 5};
-    const Matches& matches = matcher.match_located(best, no_checkpoint);
+    const Matches& matches = matcher.match_located(best);
     check_matches(matches, {{1, 1, false}, {3, 0, false}, {4, 1, true}, {5, 4, false}});
     CHECK(matches.ties.empty());
     CHECK(matches.list_length == 5);
@@ -219,7 +219,7 @@ TEST_CASE("rankings of a located list are matched by its entries, repeatedly") {
   }
   const Counts ranks = {2, 5, 6, 8, 9};
   const RankedList ranked{.entries = entries, .ranks = ranks, .ties = ties, .length = 9};
-  const Matches& matches = matcher.match_located(ranked, no_checkpoint);
+  const Matches& matches = matcher.match_located(ranked);
   check_matches(matches, {{2, 1, false}, {6, 0, false}, {8, 1, true}, {9, 4, false}});
   CHECK(matches.ties == std::vector<Tie>{{1, 1}, {2, 3}, {4, 4}, {5, 5}});
 }
@@ -242,7 +242,7 @@ TEST_CASE("lists longer than a chunk, with repeats, excluded items and hits ever
     for (std::int64_t i = 0; i < 200000; ++i) list.push_back(i);
     list[65536] = 7;  // the first of the second chunk
     list[199999] = 65535;
-    ListMatcher matcher(id_bits, true);
+    ListMatcher matcher(id_bits, true, idle_run);
     const Matches& matches = match(matcher, {150000, 7, 3}, list, {0, 100000, 3});
     check_matches(matches, {{6, 1, false}, {65535, 1, true}, {149998, 0, false}});
     CHECK(matches.list_duplicates == 2);
@@ -254,7 +254,7 @@ TEST_CASE("lists longer than a chunk, with repeats, excluded items and hits ever
 }
 
 TEST_CASE("a list of repeats takes time proportional to its length") {
-  ListMatcher matcher(kAnyId, true);
+  ListMatcher matcher(kAnyId, true, idle_run);
   const Ids list(1 << 20U, 5);  // comparing each with all above would take 2^39 steps
   const Matches& matches = match(matcher, {5}, list);
   CHECK(matches.list_duplicates == (1 << 20U) - 1);
@@ -262,18 +262,19 @@ TEST_CASE("a list of repeats takes time proportional to its length") {
 }
 
 TEST_CASE("a long list calls the checkpoint, and the next user is matched afresh") {
-  ListMatcher matcher(kAnyId, true);
+  bool is_stopped = true;
+  const Run run = polling_run([&] {
+    if (is_stopped) throw std::runtime_error("stop");
+  });
+  ListMatcher matcher(kAnyId, true, run);
   const Ids list(200000, 5);
-  const auto interrupted = [&] {
-    matcher.match(std::span<const std::int64_t>(), std::span<const std::int64_t>(list), {},
-                  [] { throw std::runtime_error("stop"); });
-  };
-  CHECK_THROWS_AS(interrupted(), std::runtime_error);
+  CHECK_THROWS_AS(match(matcher, {}, list), std::runtime_error);
+  is_stopped = false;
   check_equal(match(matcher, {5}, Ids{4, 5}), matches_by_search({5}, {4, 5}, {}));
 }
 
 TEST_CASE("F19: ids that share their low or their high bits are distinguished") {
-  ListMatcher matcher(kAnyId, true);
+  ListMatcher matcher(kAnyId, true, idle_run);
   for (const unsigned shift : {0U, 20U, 40U}) {
     CAPTURE(shift);
     Ids list(20000);
@@ -312,22 +313,21 @@ TEST_CASE("a gain table is read within its bounds for any grade") {
 }
 
 TEST_CASE("one judge serves users and judging rules in turn") {
-  ListMatcher matcher(kAnyId, true);
-  Judge judge;
+  ListMatcher matcher(kAnyId, true, idle_run);
+  Judge judge(idle_run);
   Rules graded;
   graded.min_grade = 2;
   const std::vector<double> grades = {1, 2, 3};
   for (int i = 0; i < 3; ++i) {
     const Matches& matches = match(matcher, {1, 2, 3}, Ids{3, 2, 1});
     HitRows rows;
-    HitRow row = judge.judge(JudgingRules(Rules{}, true), matches, grades, rows, no_checkpoint);
+    HitRow row = judge.judge(JudgingRules(Rules{}, true), matches, grades, rows);
     CHECK(row.relevant == 3);
     CHECK(row.ideal_gains.size() == 3);
-    row = judge.judge(JudgingRules(graded, true), matches, grades, rows, no_checkpoint);
+    row = judge.judge(JudgingRules(graded, true), matches, grades, rows);
     CHECK(row.relevant == 2);
     CHECK(row.ideal_gains.size() == 2);
-    row = judge.judge(JudgingRules(graded, true), match(matcher, {}, Ids{5}), {}, rows,
-                      no_checkpoint);
+    row = judge.judge(JudgingRules(graded, true), match(matcher, {}, Ids{5}), {}, rows);
     CHECK(row.relevant == 0);
     CHECK(row.unit_gains);
     CHECK(row.judged_items.empty());
@@ -354,7 +354,7 @@ TEST_CASE("a set of cutoffs counts down to each cutoff") {
   row.judged_items = judged_items;
   const CutoffSet cutoff_set({1, 4, 1024, 5000, kNoCutoff});
   std::vector<HitCounts> counts(5, HitCounts{.judged = 9, .hits = 9});
-  cutoff_set.count_hits(row, counts, no_checkpoint);
+  cutoff_set.count_hits(row, counts, idle_run);
   const std::vector<Count> judged = {1, 2, 4, 6, 7};
   for (std::size_t i = 0; i < counts.size(); ++i) {
     CAPTURE(i);

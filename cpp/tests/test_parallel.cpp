@@ -1,4 +1,4 @@
-#include "base/parallel.hpp"
+#include "base/run.hpp"
 #include "common.hpp"
 
 namespace exactk {
@@ -27,7 +27,7 @@ std::string message_of(const std::exception& error) { return error.what(); }
 template <class Body, class Poll>
 std::string message_thrown_by(Count blocks, int threads, const Body& body, const Poll& poll) {
   try {
-    parallel_for(blocks, threads, body, poll);
+    parallel_for(Run({.threads = threads, .poll = poll}), blocks, body);
   } catch (const std::runtime_error& error) {
     return message_of(error);
   }
@@ -41,13 +41,11 @@ TEST_CASE("every block runs once, whatever the number of threads") {
       CAPTURE(blocks);
       std::vector<std::atomic<int>> runs(static_cast<std::size_t>(blocks));
       std::atomic<bool> workers_in_range = true;
-      parallel_for(
-          blocks, threads,
-          [&](int worker, Count block, const Checkpoint&) {
-            if (worker < 0 || (worker > 0 && worker >= threads)) workers_in_range = false;
-            ++runs.at(static_cast<std::size_t>(block));
-          },
-          kNoPoll);
+      const auto body = [&](int worker, Count block) {
+        if (worker < 0 || (worker > 0 && worker >= threads)) workers_in_range = false;
+        ++runs.at(static_cast<std::size_t>(block));
+      };
+      parallel_for(Run({.threads = 16}), blocks, body, threads);
       CHECK(workers_in_range);
       for (const std::atomic<int>& run : runs) CHECK(run == 1);
     }
@@ -57,14 +55,11 @@ TEST_CASE("every block runs once, whatever the number of threads") {
 TEST_CASE("a single thread is the caller's, and takes the blocks in order") {
   const auto caller = std::this_thread::get_id();
   std::vector<Count> seen;
-  parallel_for(
-      100, 1,
-      [&](int worker, Count block, const Checkpoint&) {
-        CHECK(worker == 0);
-        CHECK(std::this_thread::get_id() == caller);
-        seen.push_back(block);
-      },
-      kNoPoll);
+  parallel_for(Run({.threads = 1}), 100, [&](int worker, Count block) {
+    CHECK(worker == 0);
+    CHECK(std::this_thread::get_id() == caller);
+    seen.push_back(block);
+  });
   REQUIRE(seen.size() == 100);
   for (std::size_t i = 0; i < seen.size(); ++i) CHECK(seen[i] == static_cast<Count>(i));
 }
@@ -74,21 +69,18 @@ TEST_CASE("workers are distinct threads that run at the same time") {
   std::atomic<int> arrived = 0;
   std::atomic<int> met = 0;
   std::vector<std::atomic<int>> blocks_of(kThreads);
-  parallel_for(
-      kThreads, kThreads,
-      [&](int worker, Count, const Checkpoint&) {
-        ++blocks_of.at(static_cast<std::size_t>(worker));
-        ++arrived;
-        if (wait_until([&] { return arrived == kThreads; })) ++met;
-      },
-      kNoPoll);
+  parallel_for(Run({.threads = kThreads}), kThreads, [&](int worker, Count) {
+    ++blocks_of.at(static_cast<std::size_t>(worker));
+    ++arrived;
+    if (wait_until([&] { return arrived == kThreads; })) ++met;
+  });
   CHECK(met == kThreads);
   for (const std::atomic<int>& blocks : blocks_of) CHECK(blocks == 1);
 }
 
 TEST_CASE("F23: an exception from another worker is rethrown in the caller") {
   std::atomic<bool> other_ran = false;
-  const auto body = [&](int worker, Count, const Checkpoint&) {
+  const auto body = [&](int worker, Count) {
     if (worker != 0) {
       other_ran = true;
       throw std::runtime_error("other");
@@ -104,7 +96,7 @@ TEST_CASE("F25: the caller polls between its own blocks, and an exception from p
     std::atomic<bool> polled = false;
     std::atomic<int> runs = 0;
     constexpr Count kBlocks = 5000;
-    const auto body = [&](int, Count, const Checkpoint&) {
+    const auto body = [&](int, Count) {
       ++runs;
       std::this_thread::sleep_for(std::chrono::milliseconds(1));
     };
@@ -124,21 +116,19 @@ TEST_CASE("F25: the caller polls while another worker is busy") {
   std::atomic<bool> other_runs = false;
   std::atomic<bool> polled_meanwhile = false;
   std::atomic<bool> polled_by_caller = true;
-  parallel_for(
-      2, 2,
-      [&](int worker, Count, const Checkpoint&) {
-        if (worker == 0) {  // leaves the second block to the other
-          CHECK(wait_until([&] { return other_runs.load(); }));
-          return;
-        }
-        other_runs = true;
-        const int before = polls;
-        polled_meanwhile = wait_until([&] { return polls >= before + 3; });
-      },
-      [&] {
-        if (std::this_thread::get_id() != caller) polled_by_caller = false;
-        ++polls;
-      });
+  const auto poll = [&] {
+    if (std::this_thread::get_id() != caller) polled_by_caller = false;
+    ++polls;
+  };
+  parallel_for(Run({.threads = 2, .poll = poll}), 2, [&](int worker, Count) {
+    if (worker == 0) {  // leaves the second block to the other
+      CHECK(wait_until([&] { return other_runs.load(); }));
+      return;
+    }
+    other_runs = true;
+    const int before = polls;
+    polled_meanwhile = wait_until([&] { return polls >= before + 3; });
+  });
   CHECK(polled_meanwhile);
   CHECK(polled_by_caller);
 }
@@ -148,7 +138,7 @@ TEST_CASE(
   std::atomic<bool> other_runs = false;
   std::atomic<bool> other_done = false;
   std::atomic<bool> polled = false;
-  const auto body = [&](int worker, Count, const Checkpoint&) {
+  const auto body = [&](int worker, Count) {
     if (worker == 0) {
       CHECK(wait_until([&] { return other_runs.load(); }));
       return;
@@ -170,28 +160,39 @@ TEST_CASE("a block is left at its next checkpoint when another fails or the call
   for (const bool cancelled : {false, true}) {
     CAPTURE(cancelled);
     std::atomic<int> running = 0;
-    const auto body = [&](int /*worker*/, Count block, const Checkpoint& checkpoint) {
-      ++running;
-      CHECK(wait_until([&] { return running == 2; }));
-      if (!cancelled && block == 0) throw std::runtime_error("block 0");
-      while (true) checkpoint();  // endless except for the checkpoint
-    };
     const auto poll = [&] {
       if (cancelled) throw std::runtime_error("cancelled");
     };
-    CHECK(message_thrown_by(2, 2, body, poll) == (cancelled ? "cancelled" : "block 0"));
+    const Run run({.threads = 2, .poll = poll});
+    const auto body = [&](int /*worker*/, Count block) {
+      ++running;
+      CHECK(wait_until([&] { return running == 2; }));
+      if (!cancelled && block == 0) throw std::runtime_error("block 0");
+      while (true) run.checkpoint();  // endless except for the checkpoint
+    };
+    CHECK_THROWS_WITH_AS(parallel_for(run, 2, body), cancelled ? "cancelled" : "block 0",
+                         std::runtime_error);
+    if (!cancelled) CHECK_NOTHROW(run.checkpoint());  // the run goes on
   }
 }
 
-TEST_CASE("a timed checkpoint polls at intervals, not on each call") {
+TEST_CASE("a checkpoint polls at intervals, not on each call") {
   int polls = 0;
-  const Checkpoint checkpoint = timed_checkpoint([&] { ++polls; });
-  for (int i = 0; i < 10; ++i) checkpoint();
+  const Run run({.threads = 1, .poll = [&] { ++polls; }});
+  for (int i = 0; i < 10; ++i) run.checkpoint();
   CHECK(polls <= 1);  // more only if ten calls took 20 ms
   CHECK(wait_until([&] {
-    checkpoint();
+    run.checkpoint();
     return polls >= 2;
   }));
+}
+
+TEST_CASE("a run has from 1 to 1024 threads") {
+  for (const int threads : {-1, 0, kMaxThreads + 1}) {
+    CAPTURE(threads);
+    CHECK_THROWS_AS(Run({.threads = threads}), InputError);
+  }
+  CHECK(Run({.threads = kMaxThreads}).threads() == kMaxThreads);
 }
 
 }  // namespace

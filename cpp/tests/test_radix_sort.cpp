@@ -1,7 +1,7 @@
 #include "base/radix_sort.hpp"
 #include "common.hpp"
-#include "no_checkpoint.hpp"
 #include "numeric/key_order.hpp"
+#include "runs.hpp"
 
 namespace exactk {
 namespace {
@@ -30,7 +30,7 @@ void check_sorted(std::vector<Element<Number>> elements, std::vector<Element<Num
   std::ranges::sort(expected, {}, [](const Element<Number>& element) {
     return std::pair(element.number, element.position);  // the original order
   });
-  radix_sort(elements, buffer, number_of, no_checkpoint);
+  radix_sort(elements, buffer, number_of, idle_run);
   CHECK(elements == expected);
 }
 
@@ -60,15 +60,15 @@ TEST_CASE("a long sort can be cancelled without losing or repeating an element")
   auto sorted = elements;
   std::vector<Element<std::uint32_t>> buffer;
   int checkpoints = 0;
-  radix_sort(sorted, buffer, number_of, [&] { ++checkpoints; });
+  radix_sort(sorted, buffer, number_of, polling_run([&] { ++checkpoints; }));
   // To count, to make room, and once per digit that they do not share.
   CHECK(checkpoints == 4 * 3);
   for (int last = 1; last <= checkpoints; ++last) {
     auto stopped = elements;
     int passed = 0;
-    const Checkpoint stop = [&] {
+    const Run stop = polling_run([&] {
       if (++passed == last) throw std::runtime_error("enough");
-    };
+    });
     buffer.clear();
     CHECK_THROWS_AS(radix_sort(stopped, buffer, number_of, stop), std::runtime_error);
     std::ranges::sort(stopped, {}, &Element<std::uint32_t>::position);

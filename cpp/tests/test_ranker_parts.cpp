@@ -2,13 +2,13 @@
 // items of a row, and ranks of the truth by counting.
 #include "common.hpp"
 #include "kernels/dispatch.hpp"
-#include "no_checkpoint.hpp"
 #include "numeric/key_order.hpp"
 #include "rank/scores/group_maxima.hpp"
 #include "rank/scores/rank_counter.hpp"
 #include "rank/scores/rankable_row.hpp"
 #include "rank/scores/score_row.hpp"
 #include "rank/scores/top_selector.hpp"
+#include "runs.hpp"
 
 namespace exactk {
 namespace {
@@ -28,9 +28,9 @@ struct OwnedRow {
                .items = std::ssize(scores),
                .row_stride = 0,
                .item_stride = sizeof(float)},
-        row(FloatRow(matrix), min_score, kernels(isa).float32) {
-    row.select_user(0, no_checkpoint);
-    row.exclude(excluded, no_checkpoint);
+        row(FloatRow(matrix, idle_run), min_score, kernels(isa).float32) {
+    row.select_user(0);
+    row.exclude(excluded);
   }
   OwnedRow(const OwnedRow&) = delete;  // the row refers to the scores beside it
   OwnedRow& operator=(const OwnedRow&) = delete;
@@ -68,7 +68,7 @@ TEST_CASE("group maxima leave out NaN and excluded items") {
         GroupMaxima<FloatRow> maxima;
         CHECK(!maxima.is_read());
         CHECK(!owned.row.has_nan());
-        maxima.read(owned.row, no_checkpoint);
+        maxima.read(owned.row);
         CHECK(maxima.is_read());
         CHECK(owned.row.has_nan());
         std::vector<float> expected((size + kChunkScores - 1) / kChunkScores * kGroups,
@@ -79,7 +79,7 @@ TEST_CASE("group maxima leave out NaN and excluded items") {
           maximum = std::max(maximum, scores[i]);
         }
         CHECK(std::ranges::equal(maxima.maxima(), expected));
-        owned.row.exclude({}, no_checkpoint);  // as for the next user
+        owned.row.exclude({});  // as for the next user
         CHECK(!owned.row.has_nan());
         CHECK(owned.row.excluded_bits(0) == nullptr);
       }
@@ -92,12 +92,12 @@ TEST_CASE("enough items reach the bound, and not many more, from maxima or items
     for (const std::size_t excluded_count : {std::size_t{0}, size / 10}) {
       OwnedRow owned(draw_scores(size, 1U << 24U), draw_positions(size, excluded_count));
       GroupMaxima<FloatRow> maxima;
-      maxima.read(owned.row, no_checkpoint);
+      maxima.read(owned.row);
       for (const std::size_t min_count : {1U, 10U, 100U, 1000U, 20'000U}) {
         if (min_count + owned.row.excluded_count() > size) continue;
         CAPTURE(size);
         CAPTURE(min_count);
-        const float bound = maxima.find_bound(owned.row, min_count, no_checkpoint);
+        const float bound = maxima.find_bound(owned.row, min_count);
         std::size_t reaching = 0;
         for (std::size_t i = 0; i < size; ++i) {
           reaching += owned.scores[i] >= bound && !owned.row.is_excluded(i) ? 1U : 0U;
@@ -112,9 +112,9 @@ TEST_CASE("enough items reach the bound, and not many more, from maxima or items
 TEST_CASE("no bound is below the lowest rankable score") {
   OwnedRow owned(draw_scores(5000, 1000), {}, 998.5);
   GroupMaxima<FloatRow> maxima;
-  maxima.read(owned.row, no_checkpoint);
-  CHECK(maxima.find_bound(owned.row, 1000, no_checkpoint) == 998.5F);
-  CHECK(owned.row.rankable_count(no_checkpoint) == std::ranges::count(owned.scores, 999.0F));
+  maxima.read(owned.row);
+  CHECK(maxima.find_bound(owned.row, 1000) == 998.5F);
+  CHECK(owned.row.rankable_count() == std::ranges::count(owned.scores, 999.0F));
 }
 
 std::vector<std::uint32_t> positions_of(const TopSelector<FloatRow>& selector) {
@@ -139,13 +139,13 @@ TEST_CASE("the best of a row are selected, or the best of a shortlist") {
         std::vector<std::uint32_t> expected;
         for (std::size_t i = 0; i < depth; ++i) expected.push_back(items[i].position);
         GroupMaxima<FloatRow> maxima;
-        maxima.read(owned.row, no_checkpoint);
+        maxima.read(owned.row);
         TopSelector<FloatRow> selector;
-        selector.select(owned.row, maxima, depth, ties, no_checkpoint);
+        selector.select(owned.row, maxima, depth, ties);
         CHECK(positions_of(selector) == expected);
         auto shortlist = items;
         std::ranges::reverse(shortlist);
-        selector.select_from(shortlist, owned.row, depth, ties, no_checkpoint);
+        selector.select_from(shortlist, owned.row, depth, ties);
         CHECK(positions_of(selector) == expected);
       }
     }
@@ -155,14 +155,14 @@ TEST_CASE("the best of a row are selected, or the best of a shortlist") {
 TEST_CASE("the first tied rank of the best items, and the positions that tie") {
   OwnedRow owned({5, 9, 7, 7, 1, 7, 3, 3}, {5});  // ranked 1 2 3 0 6 7 4
   GroupMaxima<FloatRow> maxima;
-  maxima.read(owned.row, no_checkpoint);
+  maxima.read(owned.row);
   TopSelector<FloatRow> selector;
   const auto may_tie = [&](std::int64_t position) {
     return selector.may_tie(owned.row, Positions{position});
   };
-  selector.select(owned.row, maxima, 2, Ties::lowest_id, no_checkpoint);
+  selector.select(owned.row, maxima, 2, Ties::lowest_id);
   CHECK(selector.first_tied_rank() == 0);
-  selector.select(owned.row, maxima, 5, Ties::lowest_id, no_checkpoint);
+  selector.select(owned.row, maxima, 5, Ties::lowest_id);
   CHECK(positions_of(selector) == std::vector<std::uint32_t>{1, 2, 3, 0, 6});
   CHECK(selector.first_tied_rank() == 2);
   CHECK(may_tie(2));
@@ -177,7 +177,7 @@ TEST_CASE("the first tied rank of the best items, and the positions that tie") {
 // Computes rank and tie of each item of the truth by reading the row once per item.
 void check_ties(OwnedRow& owned, const Positions& positions) {
   RankCounter<FloatRow> counter;
-  counter.count(owned.row, {.positions = positions}, Ties::expected, {}, no_checkpoint);
+  counter.count(owned.row, {.positions = positions}, Ties::expected, {});
   REQUIRE(counter.ties().size() == counter.items().size());
   REQUIRE(counter.ranks().size() == counter.items().size());
   Count last_rank = 0;
@@ -212,13 +212,13 @@ TEST_CASE("an item of the truth has its first entry for any order of positions")
   OwnedRow owned({1, 2, 3, 4, 5}, {4});
   RankCounter<FloatRow> counter;
   const Positions positions = {3, 9, 1, 3, 4, 1, 0};
-  counter.count(owned.row, {.positions = positions}, Ties::lowest_id, {}, no_checkpoint);
+  counter.count(owned.row, {.positions = positions}, Ties::lowest_id, {});
   CHECK(std::ranges::equal(counter.entries(), Counts{0, 2, 6}));
   CHECK(std::ranges::equal(counter.ranks(), Counts{1, 3, 4}));
   CHECK(!counter.has_ties());
   const Positions ascending = {0, 1, 3};
   const Counts entries = {8, 5, 5};
-  counter.count(owned.row, {ascending, entries}, Ties::lowest_id, {}, no_checkpoint);
+  counter.count(owned.row, {ascending, entries}, Ties::lowest_id, {});
   CHECK(std::ranges::equal(counter.entries(), Counts{5, 5, 8}));
 }
 
@@ -230,8 +230,7 @@ TEST_CASE("ranks from screening are used if they are complete") {
   const std::vector<ItemRank> ranks = {{.position = 1, .above = 100, .equal = 50, .before = 10},
                                        {.position = 3, .above = 0, .equal = 1, .before = 0}};
   const auto count = [&](std::size_t screened, Ties ties) {
-    counter.count(owned.row, {.positions = positions}, ties, std::span(ranks).first(screened),
-                  no_checkpoint);
+    counter.count(owned.row, {.positions = positions}, ties, std::span(ranks).first(screened));
   };
   count(2, Ties::expected);
   CHECK(std::ranges::equal(counter.ranks(), Counts{1, 101}));

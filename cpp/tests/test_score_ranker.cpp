@@ -57,13 +57,12 @@ TEST_CASE("rows longer than the items held at a time" * doctest::test_suite("one
   for (const std::size_t size : {70'000U, 200'000U}) {
     for (const auto& row : rows_of<float>(size)) {
       const ScoreMatrix matrix = matrix_of(row);
-      AnyScoreRanker any_ranker = make_score_ranker(matrix, kernels(isa_of("")));
+      AnyScoreRanker any_ranker = make_score_ranker(matrix, kernels(isa_of("")), idle_run);
       auto& ranker = std::get<ScoreRanker<ScoreRow<float>>>(any_ranker);
-      ranker.load_scores(0, {}, no_checkpoint);
+      ranker.load_scores(0, {});
       const Ties ties = ++turn % 2 == 0 ? Ties::lowest_id : Ties::highest_id;
       const Row expected = sorted_positions(row, numbered_items(size), ties, {}, {});
-      CHECK(std::ranges::equal(ranker.best(100, ties, no_checkpoint).offsets,
-                               std::span(expected).first(100)));
+      CHECK(std::ranges::equal(ranker.best(100, ties).offsets, std::span(expected).first(100)));
     }
   }
 }
@@ -150,15 +149,15 @@ void check_consecutive_users(std::size_t size, std::optional<double> min_score) 
   }
   for (const Isa isa : available_isas()) {
     CAPTURE(name_of(isa));
-    AnyScoreRanker any_ranker = make_score_ranker(matrix, kernels(isa));
+    AnyScoreRanker any_ranker = make_score_ranker(matrix, kernels(isa), idle_run);
     auto& ranker = std::get<ScoreRanker<ScoreRow<Score>>>(any_ranker);
     const auto check_user = [&](std::size_t user, std::size_t exclude, Count depth) {
       CAPTURE(user);
       CAPTURE(exclude);
       CAPTURE(depth);
       const Row& items = expected[user][exclude];
-      ranker.load_scores(static_cast<Count>(user), excludes[exclude], no_checkpoint);
-      const RankedList best = ranker.best(depth, Ties::lowest_id, no_checkpoint);
+      ranker.load_scores(static_cast<Count>(user), excludes[exclude]);
+      const RankedList best = ranker.best(depth, Ties::lowest_id);
       CHECK(best.length == std::ssize(items));
       const auto length = static_cast<std::size_t>(std::min(depth, best.length));
       CHECK(std::ranges::equal(best.offsets, std::span(items).first(length)));
@@ -192,17 +191,17 @@ TEST_CASE("a position may tie if another ranked item has the same score" *
   for (const std::size_t size : {2U, 50U, 300U, 5000U}) {
     for (const std::vector<float>& row : rows_of<float>(size)) {
       const ScoreMatrix matrix = matrix_of(row);
-      AnyScoreRanker any_ranker = make_score_ranker(matrix, kernels(isa_of("")));
+      AnyScoreRanker any_ranker = make_score_ranker(matrix, kernels(isa_of("")), idle_run);
       auto& ranker = std::get<ScoreRanker<ScoreRow<float>>>(any_ranker);
-      ranker.load_scores(0, {}, no_checkpoint);
+      ranker.load_scores(0, {});
       const std::size_t step = size / 50 + 1;
       for (std::size_t position = 0; position < size; position += step) {
         const Row positions = {static_cast<std::int64_t>(position)};
         const auto same = std::ranges::count_if(
             row, [&](float score) { return is_same_key(score, row[position]); });
-        ranker.ranks_of({.positions = positions}, Ties::lowest_id, no_checkpoint);
+        ranker.ranks_of({.positions = positions}, Ties::lowest_id);
         CHECK(ranker.may_tie(positions) == (same > 1));
-        ranker.best(kNoCutoff, Ties::highest_id, no_checkpoint);
+        ranker.best(kNoCutoff, Ties::highest_id);
         CHECK(ranker.may_tie(positions) == (same > 1));
       }
     }

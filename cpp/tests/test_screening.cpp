@@ -3,12 +3,12 @@
 #include "common.hpp"
 #include "drawn_vectors.hpp"
 #include "kernels/dispatch.hpp"
-#include "no_checkpoint.hpp"
 #include "rank/embeddings/norms.hpp"
 #include "rank/embeddings/screening.hpp"
 #include "rank/embeddings/similarities.hpp"
 #include "rank/score_order.hpp"
 #include "request.hpp"
+#include "runs.hpp"
 
 namespace exactk {
 namespace {
@@ -163,19 +163,19 @@ OwnedLists truth_of_all(Count users) {
 // Returns the answer for each user, or none for those who are not screened.
 std::vector<std::optional<Answer>> screened_answers(const Embeddings& source,
                                                     const Question& question, const Kernels& table,
-                                                    const Checkpoint& checkpoint = no_checkpoint) {
+                                                    const Run& run = idle_run) {
   const OwnedLists truth = truth_of_all(source.users.rows);
   const Lists truth_lists = truth.view();
   const ScreeningRequest request{
       .depth = question.k, .highest_first = question.highest_first, .truth = &truth_lists};
   REQUIRE(Screening::is_worthwhile(source, request));
-  const Norms norms = measure_norms(source, table, {});
-  Screening screening(source, norms, request, table);
+  const Norms norms = measure_norms(source, table, run);
+  Screening screening(source, norms, request, table, run);
   std::vector<Count> users(static_cast<std::size_t>(source.users.rows));
   std::iota(users.begin(), users.end(), 0);
   std::optional<Lists> exclude;
   if (question.exclude) exclude = question.exclude->view();
-  screening.screen(users, exclude, checkpoint);
+  screening.screen(users, exclude);
   std::vector<std::optional<Answer>> answers(users.size());
   for (const Count user : users) {
     const std::optional<ScreeningResult> result = screening.result_of(user);
@@ -361,12 +361,11 @@ TEST_CASE("F25: an exception of a checkpoint ends screening, however slow the pr
   Model model = draw_model(ScoreType::float32, ScoreType::float32, 4, Draw::spread, random);
   model.items = draw_matrix(ScoreType::float32, 40 * kItems, 4, Draw::spread, random);
   calls = 0;
-  const Checkpoint checkpoint = [] {
+  const Run run = polling_run([] {
     if (calls > 2) throw std::runtime_error("enough");
-  };
-  CHECK_THROWS_WITH_AS(
-      screened_answers(model.view(), {}, kernels_with<multiply_slowly>(), checkpoint), "enough",
-      std::runtime_error);
+  });
+  CHECK_THROWS_WITH_AS(screened_answers(model.view(), {}, kernels_with<multiply_slowly>(), run),
+                       "enough", std::runtime_error);
   CHECK(calls == 3);
 }
 

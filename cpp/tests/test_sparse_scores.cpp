@@ -72,9 +72,9 @@ TEST_CASE("the positions of a list's items") {
       for (std::int64_t& id : row) id *= apart;
       return row;
     };
-    ListMatcher matcher(~std::uint64_t{0} >> 1U, true);
+    ListMatcher matcher(~std::uint64_t{0} >> 1U, true, idle_run);
     const ItemPositions& positions = matcher.find_item_positions(
-        times({7, 3, 3, 9, 5}), times({5, 8, 3, 7, 8, 3, 8, 2}), times({8, 7, 1}), no_checkpoint);
+        times({7, 3, 3, 9, 5}), times({5, 8, 3, 7, 8, 3, 8, 2}), times({8, 7, 1}));
     CHECK(positions.truth == Row{0, 2, 5});
     CHECK(positions.excluded == Row{1, 3, 4, 6});
     CHECK(positions.absent_entries == Row{2, 3});  // the second 3 is no entry of its own
@@ -124,10 +124,10 @@ TEST_CASE("F02: the offsets of candidates are 64-bit") {
                                              .present = {}},
                                    .scores = reinterpret_cast<const std::byte*>(&score),
                                    .size = kBegin + 2};
-  AnyScoreRanker any_ranker = make_score_ranker(sparse_scores, kernels(isa_of("")));
+  AnyScoreRanker any_ranker = make_score_ranker(sparse_scores, kernels(isa_of("")), idle_run);
   auto& ranker = std::get<ScoreRanker<ScoreRow<float>>>(any_ranker);
-  ranker.load_scores(1, {}, no_checkpoint);
-  const RankedList best = ranker.best(5, Ties::lowest_id, no_checkpoint);
+  ranker.load_scores(1, {});
+  const RankedList best = ranker.best(5, Ties::lowest_id);
   CHECK(std::ranges::equal(best.offsets, Row{1, 0}));
 }
 

@@ -15,12 +15,12 @@ void check_size(std::size_t size, Count expected, const std::string& argument,
                     .found = std::to_string(size)});
 }
 
-void check_weights(std::span<const double> weights, Count users, const Checkpoint& checkpoint) {
+void check_weights(std::span<const double> weights, Count users, const Run& run) {
   check_size(weights.size(), users, "weights", "one weight per user");
   const auto bad = [](double weight) {
     return weight != 0 && !(weight >= 1 / kMaxWeight && weight <= kMaxWeight);
   };
-  const Search search(weights, bad, checkpoint);
+  const Search search(weights, bad, run);
   if (search.count == 0) return;
   throw InputError({.argument = "weights",
                     .expected = "non-negative weights, at most 2^256 (and from 2^-256 unless 0)",
@@ -30,7 +30,7 @@ void check_weights(std::span<const double> weights, Count users, const Checkpoin
 }
 
 void check_codes(std::span<const Offset> codes, Count code_count, Count users,
-                 const std::string& noun, const Checkpoint& checkpoint) {
+                 const std::string& noun, const Run& run) {
   const std::string argument = noun + "s";
   if (code_count < 1 || code_count > std::max(users, Count{1})) {
     throw InputError({.argument = argument,
@@ -40,7 +40,7 @@ void check_codes(std::span<const Offset> codes, Count code_count, Count users,
   if (codes.empty()) return;
   check_size(codes.size(), users, argument, "one " + noun + " per user");
   const auto bad = [&](Offset code) { return code < 0 || code >= code_count; };
-  const Search search(codes, bad, checkpoint);
+  const Search search(codes, bad, run);
   if (search.count == 0) return;
   throw InputError({.argument = argument,
                     .expected = noun + " numbers below " + std::to_string(code_count),

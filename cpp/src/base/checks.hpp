@@ -5,7 +5,7 @@
 #include <span>
 #include <string>
 
-#include "base/checkpoint.hpp"
+#include "base/run.hpp"
 #include "exactk/types.hpp"
 
 namespace exactk {
@@ -19,8 +19,8 @@ struct Search {
   Count count = 0;
   Offset first = -1;
 
-  Search(const Range& range, const Bad& bad, const Checkpoint& checkpoint) {
-    in_chunks(range.size(), checkpoint, [&](std::size_t begin, std::size_t end) {
+  Search(const Range& range, const Bad& bad, const Run& run) {
+    in_chunks(range.size(), run, [&](std::size_t begin, std::size_t end) {
       for (std::size_t i = begin; i < end; ++i) {
         if (bad(range[i]) && count++ == 0) first = static_cast<Offset>(i);
       }
@@ -38,11 +38,11 @@ void check_size(std::size_t size, Count expected, const std::string& argument,
                 const std::string& what);
 
 // Throws InputError unless there is one valid weight per user.
-void check_weights(std::span<const double> weights, Count users, const Checkpoint& checkpoint);
+void check_weights(std::span<const double> weights, Count users, const Run& run);
 
 // Throws InputError unless there are at most as many codes as users, and one code per user, each
 // below their number. `noun` is what a code stands for, and `argument` is its plural.
 void check_codes(std::span<const Offset> codes, Count code_count, Count users,
-                 const std::string& noun, const Checkpoint& checkpoint);
+                 const std::string& noun, const Run& run);
 
 }  // namespace exactk

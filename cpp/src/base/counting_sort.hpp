@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-#include "base/checkpoint.hpp"
+#include "base/run.hpp"
 #include "exactk/types.hpp"
 
 namespace exactk {
@@ -16,18 +16,18 @@ namespace exactk {
 [[nodiscard]] inline std::vector<Count> positions_by_code(std::span<const Offset> codes,
                                                           Count code_count,
                                                           std::span<const Count> before,
-                                                          const Checkpoint& checkpoint) {
+                                                          const Run& run) {
   std::vector<Count> next;  // the slot of each code's next position
-  grow(next, static_cast<std::size_t>(code_count) + 1, Count{0}, checkpoint);
-  in_chunks(codes.size(), checkpoint, [&](std::size_t begin, std::size_t end) {
+  grow(next, static_cast<std::size_t>(code_count) + 1, Count{0}, run);
+  in_chunks(codes.size(), run, [&](std::size_t begin, std::size_t end) {
     for (const Offset code : codes.subspan(begin, end - begin)) {
       ++next[static_cast<std::size_t>(code) + 1];
     }
   });
   std::partial_sum(next.begin(), next.end(), next.begin());
   std::vector<Count> order;
-  grow(order, codes.size(), Count{0}, checkpoint);
-  in_chunks(codes.size(), checkpoint, [&](std::size_t begin, std::size_t end) {
+  grow(order, codes.size(), Count{0}, run);
+  in_chunks(codes.size(), run, [&](std::size_t begin, std::size_t end) {
     for (std::size_t i = begin; i < end; ++i) {
       const Count position = before.empty() ? static_cast<Count>(i) : before[i];
       const Offset code = codes[static_cast<std::size_t>(position)];

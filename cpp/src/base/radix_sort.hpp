@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/checkpoint.hpp"
+#include "base/run.hpp"
 
 namespace exactk {
 
@@ -61,7 +61,7 @@ bool sort_by_high_bits(std::vector<T>& elements, std::vector<T>& buffer, const C
 // elements.
 template <class T, class CodeOf>
 void radix_sort(std::vector<T>& elements, std::vector<T>& buffer, const CodeOf& code_of,
-                const Checkpoint& checkpoint) {
+                const Run& run) {
   using Code = decltype(code_of(elements.front()));
   constexpr unsigned kDigitWidth = 8;
   constexpr std::size_t kDigitValues = std::size_t{1} << kDigitWidth;
@@ -74,21 +74,21 @@ void radix_sort(std::vector<T>& elements, std::vector<T>& buffer, const CodeOf& 
   constexpr std::size_t kFew = 4096;
   if (size <= kFew && sort_by_high_bits(elements, buffer, code_of)) return;
   std::array<std::array<std::size_t, kDigitValues>, kDigits> counts{};
-  in_chunks(size, checkpoint, [&](std::size_t begin, std::size_t end) {
+  in_chunks(size, run, [&](std::size_t begin, std::size_t end) {
     for (std::size_t i = begin; i < end; ++i) {
       const Code code = code_of(elements[i]);
       for (std::size_t digit = 0; digit < kDigits; ++digit) ++counts[digit][digit_of(code, digit)];
     }
   });
   buffer.resize(std::min(buffer.size(), size));
-  grow(buffer, size, T{}, checkpoint);
+  grow(buffer, size, T{}, run);
   const Code first_code = code_of(elements.front());
   for (std::size_t digit = 0; digit < kDigits; ++digit) {
     auto& offsets = counts[digit];  // destination of the next element with each digit
     if (offsets[digit_of(first_code, digit)] == size) continue;
     std::size_t offset = 0;
     for (std::size_t& count : offsets) offset += std::exchange(count, offset);
-    in_chunks(size, checkpoint, [&](std::size_t begin, std::size_t end) {
+    in_chunks(size, run, [&](std::size_t begin, std::size_t end) {
       for (std::size_t i = begin; i < end; ++i) {
         buffer[offsets[digit_of(code_of(elements[i]), digit)]++] = elements[i];
       }

@@ -18,8 +18,8 @@ void set_bit(std::span<std::uint64_t> words, std::size_t bit) {
 }  // namespace
 
 void ClusterColumns::assign(const PairedJob& job, std::size_t one, std::size_t other,
-                            std::size_t value, const UserBlock& block, std::span<const Count> ends,
-                            const Checkpoint& checkpoint) {
+                            std::size_t value, const UserBlock& block,
+                            std::span<const Count> ends) {
   const PairedValue& planned = job.request.values[value];
   const ColumnLayout& layout = job.layouts[value];
   present_ = {};
@@ -27,7 +27,7 @@ void ClusterColumns::assign(const PairedJob& job, std::size_t one, std::size_t o
   present_users_.assign(padded_size(users) / kColumnStep, 0);
   std::size_t cluster = 0;
   for_each_chunk(block, [&](const Chunk& chunk) {
-    checkpoint();
+    job.run.checkpoint();
     read(job, one, other, value, chunk);
     const auto first = static_cast<std::size_t>(chunk.begin - block.begin);
     for (std::size_t i = 0; i < chunk.users; ++i) {

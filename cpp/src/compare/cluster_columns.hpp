@@ -7,7 +7,6 @@
 #include <span>
 #include <vector>
 
-#include "base/checkpoint.hpp"
 #include "compare/chunk.hpp"
 #include "compare/columns.hpp"
 #include "compare/job.hpp"
@@ -21,7 +20,7 @@ class ClusterColumns {
   // something; the two may be the same.
   // `ends` are the positions where the clusters of the block end.
   void assign(const PairedJob& job, std::size_t one, std::size_t other, std::size_t value,
-              const UserBlock& block, std::span<const Count> ends, const Checkpoint& checkpoint);
+              const UserBlock& block, std::span<const Count> ends);
 
   [[nodiscard]] const ColumnSet& set() const noexcept { return set_; }
   [[nodiscard]] const Mask& present() const noexcept { return present_; }  // clusters with a user

@@ -4,9 +4,8 @@
 #include <cstddef>
 #include <string>
 
-#include "base/checkpoint.hpp"
 #include "base/checks.hpp"
-#include "base/parallel.hpp"
+#include "base/run.hpp"
 #include "exactk/error.hpp"
 #include "exactk/paired_sums.hpp"
 #include "numeric/geometric_mean.hpp"
@@ -16,9 +15,9 @@ namespace exactk {
 void geometric_terms(std::span<const double> numbers, std::span<double> terms,
                      const std::function<void()>& poll) {
   check_size(terms.size(), static_cast<Count>(numbers.size()), "terms", "one term per number");
-  const Checkpoint checkpoint = timed_checkpoint(poll);
+  const Run run({.threads = 1, .poll = poll});
   const auto bad = [](double number) { return std::abs(number) > kMaxPairedNumber; };
-  const Search search(numbers, bad, checkpoint);
+  const Search search(numbers, bad, run);
   if (search.count > 0) {
     throw InputError({.argument = "numbers",
                       .expected = "numbers up to 2^640 in magnitude, or NaN",
@@ -26,7 +25,7 @@ void geometric_terms(std::span<const double> numbers, std::span<double> terms,
                       .count = search.count,
                       .position = search.first});
   }
-  in_chunks(numbers.size(), checkpoint, [&](std::size_t begin, std::size_t end) {
+  in_chunks(numbers.size(), run, [&](std::size_t begin, std::size_t end) {
     for (std::size_t i = begin; i < end; ++i) terms[i] = geometric_term(numbers[i]);
   });
 }

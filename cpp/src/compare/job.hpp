@@ -5,6 +5,7 @@
 #include <span>
 #include <vector>
 
+#include "base/run.hpp"
 #include "compare/moments.hpp"
 #include "exactk/paired_sums.hpp"
 #include "kernels/table.hpp"
@@ -17,6 +18,7 @@ inline constexpr std::size_t kMaxRows = 2;
 // Read by all threads, changed by none.
 struct PairedJob {
   const PairedRequest& request;
+  const Run& run;
   const Kernels& kernels;
   std::vector<ColumnLayout> layouts;  // by value
   std::vector<std::size_t> systems;   // those of any pair

@@ -35,10 +35,10 @@ void PairWorker::clear() noexcept {
   for (SystemMoments& moments : system_moments_) moments.clear();
 }
 
-void PairWorker::add_block(const UserBlock& block, const Checkpoint& checkpoint) {
+void PairWorker::add_block(const UserBlock& block) {
   for (std::size_t value = 0; value < job_.layouts.size(); ++value) {
     for_each_chunk(block, [&](const Chunk& chunk) {
-      checkpoint();
+      job_.run.checkpoint();
       add_chunk(value, chunk);
     });
   }
@@ -46,12 +46,12 @@ void PairWorker::add_block(const UserBlock& block, const Checkpoint& checkpoint)
   find_clusters(block);
   for (std::size_t value = 0; value < job_.layouts.size(); ++value) {
     for (const std::size_t system : job_.systems) {
-      clusters_[system].assign(job_, system, system, value, block, cluster_ends_, checkpoint);
+      clusters_[system].assign(job_, system, system, value, block, cluster_ends_);
     }
     const bool is_same = have_same_users(clusters_, &ClusterColumns::present_users);
     if (is_same) add_systems(clusters_, value);
     for (std::size_t pair = 0; pair < job_.request.pairs.size(); ++pair) {
-      add_clusters(pair, value, block, is_same, checkpoint);
+      add_clusters(pair, value, block, is_same);
     }
   }
 }
@@ -134,7 +134,7 @@ void PairWorker::find_clusters(const UserBlock& block) {
 }
 
 void PairWorker::add_clusters(std::size_t pair, std::size_t value, const UserBlock& block,
-                              bool is_same_in_all, const Checkpoint& checkpoint) {
+                              bool is_same_in_all) {
   const auto system = static_cast<std::size_t>(job_.request.pairs[pair].system);
   const auto baseline = static_cast<std::size_t>(job_.request.pairs[pair].baseline);
   const ClusterColumns* one = &clusters_[system];
@@ -142,8 +142,8 @@ void PairWorker::add_clusters(std::size_t pair, std::size_t value, const UserBlo
   if (one->present_users() != other->present_users()) {
     ClusterColumns& common_one = common_clusters_[0];
     ClusterColumns& common_other = common_clusters_[1];
-    common_one.assign(job_, system, baseline, value, block, cluster_ends_, checkpoint);
-    common_other.assign(job_, baseline, system, value, block, cluster_ends_, checkpoint);
+    common_one.assign(job_, system, baseline, value, block, cluster_ends_);
+    common_other.assign(job_, baseline, system, value, block, cluster_ends_);
     one = &common_one;
     other = &common_other;
   }

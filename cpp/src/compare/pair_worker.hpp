@@ -5,7 +5,6 @@
 #include <cstddef>
 #include <vector>
 
-#include "base/checkpoint.hpp"
 #include "compare/chunk.hpp"
 #include "compare/cluster_columns.hpp"
 #include "compare/columns.hpp"
@@ -19,7 +18,7 @@ class PairWorker {
  public:
   explicit PairWorker(const PairedJob& job);
 
-  void add_block(const UserBlock& block, const Checkpoint& checkpoint);
+  void add_block(const UserBlock& block);
 
   // Returns the sums of pairs x values over the blocks since the last `clear`.
   [[nodiscard]] const std::vector<Moments>& finish();
@@ -34,7 +33,7 @@ class PairWorker {
   void add_users(std::size_t pair, std::size_t value, const Chunk& chunk, bool is_same_in_all);
   void find_clusters(const UserBlock& block);
   void add_clusters(std::size_t pair, std::size_t value, const UserBlock& block,
-                    bool is_same_in_all, const Checkpoint& checkpoint);
+                    bool is_same_in_all);
   [[nodiscard]] Moments& moments_of(std::size_t pair, std::size_t value) noexcept {
     return moments_[pair * job_.request.values.size() + value];
   }

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "base/counting_sort.hpp"
-#include "base/parallel.hpp"
+#include "base/run.hpp"
 #include "compare/job.hpp"
 #include "compare/moments.hpp"
 #include "compare/pair_worker.hpp"
@@ -44,7 +44,7 @@ void check_memory(const PairedRequest& request, const std::vector<ColumnLayout>&
 }
 
 // Lists users by group, then by cluster; empty if they are in that order.
-std::vector<Count> order_of_users(const PairedJob& job, const Checkpoint& checkpoint) {
+std::vector<Count> order_of_users(const PairedJob& job) {
   const PairedRequest& request = job.request;
   const std::span<const Offset> clusters = job.clusters;
   const auto code_of = [&](std::size_t user) {
@@ -52,7 +52,7 @@ std::vector<Count> order_of_users(const PairedJob& job, const Checkpoint& checkp
                      clusters.empty() ? 0 : clusters[user]);
   };
   bool is_in_order = true;
-  in_chunks(static_cast<std::size_t>(request.users), checkpoint,
+  in_chunks(static_cast<std::size_t>(request.users), job.run,
             [&](std::size_t begin, std::size_t end) {
               for (std::size_t user = std::max<std::size_t>(begin, 1); user < end; ++user) {
                 is_in_order = is_in_order && code_of(user - 1) <= code_of(user);
@@ -61,10 +61,10 @@ std::vector<Count> order_of_users(const PairedJob& job, const Checkpoint& checkp
   if (is_in_order) return {};
   std::vector<Count> order;
   if (!clusters.empty()) {
-    order = positions_by_code(clusters, request.cluster_count, {}, checkpoint);
+    order = positions_by_code(clusters, request.cluster_count, {}, job.run);
   }
   if (request.groups.empty()) return order;
-  return positions_by_code(request.groups, request.group_count, order, checkpoint);
+  return positions_by_code(request.groups, request.group_count, order, job.run);
 }
 
 std::vector<std::size_t> systems_of_pairs(const PairedRequest& request) {
@@ -80,12 +80,12 @@ std::vector<std::size_t> systems_of_pairs(const PairedRequest& request) {
   return systems;
 }
 
-std::vector<UserBlock> blocks_of(const PairedJob& job, const Checkpoint& checkpoint) {
+std::vector<UserBlock> blocks_of(const PairedJob& job) {
   const PairedRequest& request = job.request;
   std::vector<UserBlock> blocks;
   Count clusters = 0;
   for (Count position = 0; position < request.users; ++position) {
-    if (position % Count{kChunk} == 0) checkpoint();
+    if (position % Count{kChunk} == 0) job.run.checkpoint();
     const Offset group = job.group_at(position);
     const bool begins_group = blocks.empty() || blocks.back().group != group;
     const bool begins_cluster = begins_group || !job.has_clusters() ||
@@ -105,8 +105,8 @@ std::vector<UserBlock> blocks_of(const PairedJob& job, const Checkpoint& checkpo
 
 class PairedSumming {
  public:
-  explicit PairedSumming(const PairedRequest& request);
-  std::vector<PairedSums> run();
+  PairedSumming(const PairedRequest& request, const Run& run);
+  std::vector<PairedSums> sum();
 
  private:
   // A group while its users are summed.
@@ -133,26 +133,25 @@ class PairedSumming {
   std::vector<PairedSums> results_;  // groups x pairs x values
 };
 
-PairedSumming::PairedSumming(const PairedRequest& request)
+PairedSumming::PairedSumming(const PairedRequest& request, const Run& run)
     : job_{.request = request,
+           .run = run,
            .kernels = kernels(request.isa),
            .layouts = {},
            .systems = {},
            .clusters = request.clusters.value_or(std::span<const Offset>{}),
            .order = {}} {
-  validate(request);
+  validate(request, run);
   for (const PairedValue& value : request.values) job_.layouts.emplace_back(request, value);
   check_memory(request, job_.layouts);
-  const Checkpoint checkpoint = timed_checkpoint(request.poll);
   job_.systems = systems_of_pairs(request);
-  job_.order = order_of_users(job_, checkpoint);
-  blocks_ = blocks_of(job_, checkpoint);
+  job_.order = order_of_users(job_);
+  blocks_ = blocks_of(job_);
   groups_.resize(static_cast<std::size_t>(request.group_count));
   for (const UserBlock& block : blocks_) {
     ++groups_[static_cast<std::size_t>(block.group)].blocks_left;
   }
-  grow(results_, groups_.size() * request.pairs.size() * request.values.size(), PairedSums{},
-       checkpoint);
+  grow(results_, groups_.size() * request.pairs.size() * request.values.size(), PairedSums{}, run);
 }
 
 void PairedSumming::write_results(Offset group, const std::vector<Moments>& moments) {
@@ -186,35 +185,34 @@ void PairedSumming::finish_group(ThreadState& state) {
 void PairedSumming::write_empty_groups() {
   if (results_.empty()) return;
   const std::vector<Moments> nobody = PairWorker(job_).finish();
-  const Checkpoint checkpoint = timed_checkpoint(job_.request.poll);
   for (std::size_t group = 0; group < groups_.size(); ++group) {
-    checkpoint();
+    job_.run.checkpoint();
     if (results_[group * nobody.size()].sums.empty()) {
       write_results(static_cast<Offset>(group), nobody);
     }
   }
 }
 
-std::vector<PairedSums> PairedSumming::run() {
+std::vector<PairedSums> PairedSumming::sum() {
   const PairedRequest& request = job_.request;
   const auto blocks = static_cast<Count>(blocks_.size());
-  const auto threads = static_cast<int>(std::clamp<Count>(blocks, 1, request.threads));
   // Each is created by its own thread, so that no two threads write to one cache line.
-  std::vector<std::unique_ptr<ThreadState>> states(static_cast<std::size_t>(threads));
-  const auto body = [&](int index, Count number, const Checkpoint& checkpoint) {
+  std::vector<std::unique_ptr<ThreadState>> states(
+      static_cast<std::size_t>(job_.run.threads_for(blocks)));
+  const auto body = [&](int index, Count number) {
     std::unique_ptr<ThreadState>& state = states[static_cast<std::size_t>(index)];
     if (!state) state = std::make_unique<ThreadState>(job_);
     const UserBlock& block = blocks_[static_cast<std::size_t>(number)];
     if (block.group != state->group) finish_group(*state);
     state->group = block.group;
-    state->worker.add_block(block, checkpoint);
+    state->worker.add_block(block);
     ++state->blocks;
     if (request.finished != nullptr) *request.finished += block.end - block.begin;
   };
   try {
-    parallel_for(blocks, threads, body, request.poll);
+    parallel_for(job_.run, blocks, body);
   } catch (const FaultyNumber&) {
-    throw_faulty_number(request);
+    throw_faulty_number(request, job_.run);
   }
   for (const std::unique_ptr<ThreadState>& state : states) {
     if (state) finish_group(*state);
@@ -226,7 +224,8 @@ std::vector<PairedSums> PairedSumming::run() {
 }  // namespace
 
 std::vector<PairedSums> paired_sums(const PairedRequest& request) {
-  return PairedSumming(request).run();
+  const Run run(request);
+  return PairedSumming(request, run).sum();
 }
 
 }  // namespace exactk

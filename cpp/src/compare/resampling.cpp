@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/parallel.hpp"
+#include "base/run.hpp"
 #include "compare/resampling_checks.hpp"
 #include "kernels/dispatch.hpp"
 #include "kernels/table.hpp"
@@ -86,8 +86,8 @@ struct Range {
 template <class Scheme>
 class ResamplingJob {
  public:
-  explicit ResamplingJob(const Resampling& request);
-  ResampledSums run();
+  ResamplingJob(const Resampling& request, const Run& run);
+  ResampledSums sum();
 
  private:
   // A thread's memory. Vectors do not span two cache lines.
@@ -99,26 +99,27 @@ class ResamplingJob {
   };
 
   void read_step(std::size_t first_unit, Range range, Buffers& buffers) const;
-  void sum_block(std::size_t block, Range range, Buffers& buffers,
-                 const Checkpoint& checkpoint) const;
+  void sum_block(std::size_t block, Range range, Buffers& buffers) const;
   // Returns how many resamples the block has.
   std::size_t write_sums(std::size_t block, Range range, const Buffers& buffers);
 
   const Resampling& request_;
+  const Run& run_;
   const ResamplingKernels& kernels_;
   ResampledSums result_;
   std::vector<ScaledNumbers> columns_;
 };
 
 template <class Scheme>
-ResamplingJob<Scheme>::ResamplingJob(const Resampling& request)
+ResamplingJob<Scheme>::ResamplingJob(const Resampling& request, const Run& run)
     : request_(request),
+      run_(run),
       kernels_(kernels(request.isa).resampling),
-      result_{.totals = checked_totals(request, Scheme::kMagnitudeBits), .sums = {}} {
+      result_{.totals = checked_totals(request, Scheme::kMagnitudeBits, run), .sums = {}} {
   columns_.reserve(request.columns.size());
   for (const ScaledColumn& column : request.columns) columns_.emplace_back(column);
   grow(result_.sums, static_cast<std::size_t>(request.count) * request.columns.size(),
-       std::int64_t{0}, timed_checkpoint(request.poll));
+       std::int64_t{0}, run);
 }
 
 // Reads the next units. Those beyond the end count as 0.
@@ -141,11 +142,10 @@ void ResamplingJob<Scheme>::read_step(std::size_t first_unit, Range range, Buffe
 }
 
 template <class Scheme>
-void ResamplingJob<Scheme>::sum_block(std::size_t block, Range range, Buffers& buffers,
-                                      const Checkpoint& checkpoint) const {
+void ResamplingJob<Scheme>::sum_block(std::size_t block, Range range, Buffers& buffers) const {
   std::fill_n(buffers.sums.begin(), range.vectors() * kVectorSums, 0);
   for (std::size_t unit = 0; unit < request_.units.size(); unit += kStepUnits) {
-    checkpoint();
+    run_.checkpoint();
     read_step(unit, range, buffers);
     buffers.scheme.draw(kernels_, buffers.keys.data(), request_.seed,
                         static_cast<std::uint32_t>(block));
@@ -177,22 +177,21 @@ std::size_t ResamplingJob<Scheme>::write_sums(std::size_t block, Range range,
 }
 
 template <class Scheme>
-ResampledSums ResamplingJob<Scheme>::run() {
+ResampledSums ResamplingJob<Scheme>::sum() {
   const std::size_t vectors = divided_up(request_.columns.size(), kVectorColumns);
   const std::size_t blocks = divided_up(static_cast<std::size_t>(request_.count), kBlockResamples);
   if (vectors * blocks == 0) return std::move(result_);
   // A few tasks per thread, so that none waits long for the last.
   const std::size_t ranges_wanted =
-      divided_up(4 * static_cast<std::size_t>(request_.threads), blocks);
+      divided_up(4 * static_cast<std::size_t>(run_.threads()), blocks);
   const std::size_t range_vectors =
       std::clamp(divided_up(vectors, ranges_wanted), kFewestVectors, kMostVectors);
   const std::size_t ranges = divided_up(vectors, range_vectors);
   const auto tasks = static_cast<Count>(blocks * ranges);
-  const auto threads = static_cast<int>(std::min<Count>(tasks, request_.threads));
   const std::size_t first_block = static_cast<std::size_t>(request_.first) / kBlockResamples;
   // Each is created by its own thread, so that no two threads write to one cache line.
-  std::vector<std::unique_ptr<Buffers>> buffers(static_cast<std::size_t>(threads));
-  const auto body = [&](int worker, Count number, const Checkpoint& checkpoint) {
+  std::vector<std::unique_ptr<Buffers>> buffers(static_cast<std::size_t>(run_.threads_for(tasks)));
+  const auto body = [&](int worker, Count number) {
     std::unique_ptr<Buffers>& memory = buffers[static_cast<std::size_t>(worker)];
     if (!memory) memory = std::make_unique_for_overwrite<Buffers>();
     const auto task = static_cast<std::size_t>(number);
@@ -201,25 +200,27 @@ ResampledSums ResamplingJob<Scheme>::run() {
     const Range range{
         .begin = begin,
         .end = std::min(request_.columns.size(), begin + range_vectors * kVectorColumns)};
-    sum_block(block, range, *memory, checkpoint);
+    sum_block(block, range, *memory);
     const std::size_t resamples = write_sums(block, range, *memory);
     // A block counts with its last range.
     if (request_.finished != nullptr && range.end == request_.columns.size()) {
       *request_.finished += static_cast<Count>(resamples);
     }
   };
-  parallel_for(tasks, threads, body, request_.poll);
+  parallel_for(run_, tasks, body);
   return std::move(result_);
 }
 
 }  // namespace
 
 ResampledSums sum_sign_flips(const Resampling& request) {
-  return ResamplingJob<SignFlips>(request).run();
+  const Run run(request);
+  return ResamplingJob<SignFlips>(request, run).sum();
 }
 
 ResampledSums sum_resamples(const Resampling& request) {
-  return ResamplingJob<PoissonResamples>(request).run();
+  const Run run(request);
+  return ResamplingJob<PoissonResamples>(request, run).sum();
 }
 
 }  // namespace exactk

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "base/checks.hpp"
-#include "base/parallel.hpp"
+#include "base/run.hpp"
 #include "exactk/capacity.hpp"
 #include "exactk/error.hpp"
 #include "exactk/lists.hpp"
@@ -50,10 +50,10 @@ void check_resamples(const Resampling& request) {
                  {.argument = "count", .hint = "fewer resamples or columns need less"});
 }
 
-void check_units(const Resampling& request, const Checkpoint& checkpoint) {
+void check_units(const Resampling& request, const Run& run) {
   const auto size = static_cast<Offset>(request.keys.size());
   const auto is_outside = [&](Offset unit) { return unit < 0 || unit >= size; };
-  const Search search(request.units, is_outside, checkpoint);
+  const Search search(request.units, is_outside, run);
   if (search.count == 0) return;
   throw InputError({.argument = "units",
                     .expected = "positions below " + std::to_string(size),
@@ -63,12 +63,12 @@ void check_units(const Resampling& request, const Checkpoint& checkpoint) {
 }
 
 std::int64_t checked_total(const Resampling& request, std::size_t index, int magnitude_bits,
-                           const Checkpoint& checkpoint) {
+                           const Run& run) {
   const ScaledNumbers numbers(request.columns[index]);
   const std::int64_t limit = std::int64_t{1} << magnitude_bits;
   std::int64_t magnitude = 0;
   std::int64_t total = 0;
-  in_chunks(request.units.size(), checkpoint, [&](std::size_t begin, std::size_t end) {
+  in_chunks(request.units.size(), run, [&](std::size_t begin, std::size_t end) {
     for (std::size_t i = begin; i < end; ++i) {
       const double product = numbers.product(request.units[i]);
       if (std::isnan(product)) continue;
@@ -91,22 +91,22 @@ std::int64_t checked_total(const Resampling& request, std::size_t index, int mag
 
 }  // namespace
 
-std::vector<std::int64_t> checked_totals(const Resampling& request, int magnitude_bits) {
-  check_threads(request.threads);
+std::vector<std::int64_t> checked_totals(const Resampling& request, int magnitude_bits,
+                                         const Run& run) {
   check_columns(request);
   check_resamples(request);
-  check_units(request, timed_checkpoint(request.poll));
+  check_units(request, run);
   std::vector<std::int64_t> totals(request.columns.size());
   std::vector<std::optional<Fault>> faults(request.columns.size());
-  const auto sum_column = [&](int /*worker*/, Count column, const Checkpoint& checkpoint) {
+  const auto sum_column = [&](int /*worker*/, Count column) {
     const auto index = static_cast<std::size_t>(column);
     try {
-      totals[index] = checked_total(request, index, magnitude_bits, checkpoint);
+      totals[index] = checked_total(request, index, magnitude_bits, run);
     } catch (const InputError& error) {
       faults[index] = error.fault();  // threads may find those of later columns first
     }
   };
-  parallel_for(static_cast<Count>(totals.size()), request.threads, sum_column, request.poll);
+  parallel_for(run, static_cast<Count>(totals.size()), sum_column);
   for (const std::optional<Fault>& fault : faults) {
     if (fault) throw InputError(*fault);
   }

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/read_once.hpp"
+#include "base/run.hpp"
 #include "exactk/resampling.hpp"
 #include "exactk/types.hpp"
 
@@ -37,6 +38,6 @@ class ScaledNumbers {
 // Throws unless the request is valid, the sums fit into memory and the magnitudes of each column
 // sum to less than 2^magnitude_bits.
 [[nodiscard]] std::vector<std::int64_t> checked_totals(const Resampling& request,
-                                                       int magnitude_bits);
+                                                       int magnitude_bits, const Run& run);
 
 }  // namespace exactk

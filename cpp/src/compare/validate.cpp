@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "base/checks.hpp"
-#include "base/parallel.hpp"
+#include "base/run.hpp"
 #include "exactk/error.hpp"
 #include "exactk/lists.hpp"
 
@@ -97,9 +97,8 @@ NumberRange allowed_numbers(const PairedValue& value) noexcept {
 
 NumberRange allowed_shown_numbers() noexcept { return range_of(RowUse::number); }
 
-void throw_faulty_number(const PairedRequest& request) {
+void throw_faulty_number(const PairedRequest& request, const Run& run) {
   const std::vector<RowUse> uses = uses_of_rows(request);
-  const Checkpoint checkpoint = timed_checkpoint(request.poll);
   for (std::size_t table = 0; table < request.tables.size(); ++table) {
     for (Count row = 0; row < request.rows; ++row) {
       const RowUse use = uses[static_cast<std::size_t>(row)];
@@ -108,7 +107,7 @@ void throw_faulty_number(const PairedRequest& request) {
       const auto bad = [&](double number) { return !range.contains_or_is_nan(number); };
       const std::span<const double> numbers = request.tables[table].subspan(
           static_cast<std::size_t>(row * request.users), static_cast<std::size_t>(request.users));
-      const Search search(numbers, bad, checkpoint);
+      const Search search(numbers, bad, run);
       if (search.count == 0) continue;
       throw InputError({.argument = element("tables", table),
                         .expected = use == RowUse::unit
@@ -125,17 +124,15 @@ void throw_faulty_number(const PairedRequest& request) {
                     .found = "others"});
 }
 
-void validate(const PairedRequest& request) {
-  check_threads(request.threads);
+void validate(const PairedRequest& request, const Run& run) {
   check_tables(request);
   for (std::size_t i = 0; i < request.values.size(); ++i) check_value(request, i);
   check_pairs(request);
-  const Checkpoint checkpoint = timed_checkpoint(request.poll);
-  if (request.weights) check_weights(*request.weights, request.users, checkpoint);
-  check_codes(request.groups, request.group_count, request.users, "group", checkpoint);
+  if (request.weights) check_weights(*request.weights, request.users, run);
+  check_codes(request.groups, request.group_count, request.users, "group", run);
   if (request.clusters) {
     check_size(request.clusters->size(), request.users, "clusters", "one cluster per user");
-    check_codes(*request.clusters, request.cluster_count, request.users, "cluster", checkpoint);
+    check_codes(*request.clusters, request.cluster_count, request.users, "cluster", run);
   }
 }
 

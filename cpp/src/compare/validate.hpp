@@ -1,13 +1,14 @@
 // The trust boundary of paired sums: checks of all inputs.
 #pragma once
 
+#include "base/run.hpp"
 #include "exactk/paired_sums.hpp"
 
 namespace exactk {
 
 // Throws InputError if the request is malformed. The numbers of the tables are not read: they are
 // checked when they are summed.
-void validate(const PairedRequest& request);
+void validate(const PairedRequest& request, const Run& run);
 
 struct NumberRange {
   double low;
@@ -23,6 +24,6 @@ struct NumberRange {
 [[nodiscard]] NumberRange allowed_shown_numbers() noexcept;
 
 // Throws InputError about the first number that is not allowed.
-[[noreturn]] void throw_faulty_number(const PairedRequest& request);
+[[noreturn]] void throw_faulty_number(const PairedRequest& request, const Run& run);
 
 }  // namespace exactk

@@ -11,11 +11,10 @@
 #include <type_traits>
 #include <variant>
 
-#include "base/checkpoint.hpp"
 #include "base/checks.hpp"
 #include "base/hash.hpp"
-#include "base/parallel.hpp"
 #include "base/read_once.hpp"
+#include "base/run.hpp"
 #include "exactk/error.hpp"
 #include "kernels/dispatch.hpp"
 
@@ -77,7 +76,7 @@ class RowDigests {
  public:
   // `mixed_keys`: of items with keys, if they have no grades.
   RowDigests(const DigestRequest& request, std::span<const Id> items,
-             std::span<const std::uint64_t> mixed_keys)
+             std::span<const std::uint64_t> mixed_keys, const Run& run)
       : request_(request),
         items_(items),
         has_users_(request.users.has_value()),
@@ -86,16 +85,17 @@ class RowDigests {
         keys_(request.items.value_or(std::span<const KeyHash>())),
         mixed_keys_(mixed_keys),
         kernels_(kernels(request.isa)),
+        run_(run),
         no_key_(mix_words(kNoKey, 0)) {}
 
-  UInt128 digest(Count row, const Checkpoint& checkpoint) {
+  UInt128 digest(Count row) {
     const Lists& lists = request_.truth;
     const Offset begin = lists.begin(row);
     const Count length = lists.length(row);
     if (begin < 0 || length < 0 || begin > std::ssize(items_) - length) refuse_row(row);
     if (length == 0) return 0;
     std::uint64_t sum = 0;
-    in_chunks(static_cast<std::size_t>(length), checkpoint, [&](std::size_t from, std::size_t to) {
+    in_chunks(static_cast<std::size_t>(length), run_, [&](std::size_t from, std::size_t to) {
       const auto first = static_cast<std::size_t>(begin);
       sum += sum_of_items(row, first + from, first + to);
     });
@@ -188,6 +188,7 @@ class RowDigests {
   std::span<const KeyHash> keys_;
   std::span<const std::uint64_t> mixed_keys_;
   const Kernels& kernels_;
+  const Run& run_;
   KeyHash no_key_;
   std::array<std::uint64_t, kWindow> window_{};  // mixed items from window_begin_ to window_end_
   std::size_t window_begin_ = 0;
@@ -195,8 +196,7 @@ class RowDigests {
 };
 
 template <class Id>
-UInt128 digest_of_rows(const DigestRequest& request, std::span<const Id> items,
-                       const Execution& execution) {
+UInt128 digest_of_rows(const DigestRequest& request, std::span<const Id> items, const Run& run) {
   std::vector<std::uint64_t> mixed_keys;
   if (request.items && request.grades.empty()) {
     mixed_keys.resize(request.items->size());
@@ -204,32 +204,28 @@ UInt128 digest_of_rows(const DigestRequest& request, std::span<const Id> items,
         .mix_items(request.items->data(), nullptr, mixed_keys.size(), mixed_keys.data());
   }
   const Count row_count = request.truth.row_count();
-  const auto sum_rows = [&](Count begin, Count end, const Checkpoint& checkpoint) {
-    RowDigests<Id> digests(request, items, mixed_keys);
+  const auto sum_rows = [&](Count begin, Count end) {
+    RowDigests<Id> digests(request, items, mixed_keys, run);
     UInt128 sum = 0;
     const auto add_rows = [&](std::size_t from, std::size_t to) {
       for (std::size_t i = from; i < to; ++i) {
-        sum += digests.digest(begin + static_cast<Count>(i), checkpoint);
+        sum += digests.digest(begin + static_cast<Count>(i));
       }
     };
-    in_chunks(static_cast<std::size_t>(end - begin), checkpoint, add_rows, kChunkRows);
+    in_chunks(static_cast<std::size_t>(end - begin), run, add_rows, kChunkRows);
     return sum;
   };
   const Count blocks = (std::ssize(items) + kRowWork * row_count) / kBlockWork + 1;
-  if (blocks == 1) return sum_rows(0, row_count, timed_checkpoint(execution.poll));
+  if (blocks == 1) return sum_rows(0, row_count);
   const Count block_rows = (row_count + blocks - 1) / blocks;
   UInt128 sum = 0;
   std::mutex mutex;
-  parallel_for(
-      blocks, execution.threads,
-      [&](int /*worker*/, Count block, const Checkpoint& checkpoint) {
-        const Count begin = std::min(block * block_rows, row_count);
-        const UInt128 of_block =
-            sum_rows(begin, std::min(begin + block_rows, row_count), checkpoint);
-        const std::scoped_lock lock(mutex);
-        sum += of_block;
-      },
-      execution.poll);
+  parallel_for(run, blocks, [&](int /*worker*/, Count block) {
+    const Count begin = std::min(block * block_rows, row_count);
+    const UInt128 of_block = sum_rows(begin, std::min(begin + block_rows, row_count));
+    const std::scoped_lock lock(mutex);
+    sum += of_block;
+  });
   return sum;
 }
 
@@ -239,13 +235,12 @@ KeyHash hash_string(std::string_view text) { return hash_text(text, kText); }
 
 std::vector<KeyHash> hash_keys(const Vocabulary& vocabulary, Count size, bool as_bytes,
                                const Execution& execution) {
-  check_threads(execution.threads);
+  const Run run(execution);
   check_size(vocabulary, size);
-  const Checkpoint checkpoint = timed_checkpoint(execution.poll);
   std::vector<KeyHash> hashes;
   hashes.reserve(static_cast<std::size_t>(size));
   const bool is_unsigned = vocabulary.has_wide();
-  in_chunks(static_cast<std::size_t>(size), checkpoint, [&](std::size_t begin, std::size_t end) {
+  in_chunks(static_cast<std::size_t>(size), run, [&](std::size_t begin, std::size_t end) {
     for (std::size_t i = begin; i < end; ++i) {
       const auto code = static_cast<Code>(i);
       hashes.push_back(vocabulary.of_integers()
@@ -262,7 +257,7 @@ void join_hashes(std::span<KeyHash> first_parts, std::span<const KeyHash> next_p
 }
 
 Digest truth_digest(const DigestRequest& request, const Execution& execution) {
-  check_threads(execution.threads);
+  const Run run(execution);
   const Lists& lists = request.truth;
   const Count rows = lists.row_count();
   if (rows < 0) {
@@ -277,7 +272,7 @@ Digest truth_digest(const DigestRequest& request, const Execution& execution) {
         if (!request.grades.empty()) {
           check_size(request.grades.size(), std::ssize(items), "truth", "one grade per item");
         }
-        return digest_of_rows(request, items, execution);
+        return digest_of_rows(request, items, run);
       },
       lists.items);
   return {.low = static_cast<std::uint64_t>(sum), .high = static_cast<std::uint64_t>(sum >> 64U)};

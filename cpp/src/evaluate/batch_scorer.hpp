@@ -7,7 +7,6 @@
 #include <span>
 #include <vector>
 
-#include "base/checkpoint.hpp"
 #include "evaluate/job.hpp"
 #include "evaluate/judged_batch.hpp"
 #include "evaluate/plan.hpp"
@@ -28,15 +27,14 @@ class BatchScorer {
  public:
   explicit BatchScorer(const Job& job);
 
-  // Adds the users to the sums of the values of these runs, and those whose values depend on ties
+  // Adds the users to the sums of the values of these passes, and those whose values depend on ties
   // to the tally. Returns the gravest rule that a user breaks, if any; the sums are then
   // meaningless.
-  Violation score(std::span<const Run> runs, JudgedBatch& batch, Tally& tally,
-                  const Checkpoint& checkpoint);
+  Violation score(std::span<const Pass> passes, JudgedBatch& batch, Tally& tally);
   // Adds users to the sums of these values: as many as `users` says of each row; and those whose
   // ratio is 0 / 0 to the tally. No convention overrides their values.
   void score_patterns(const PatternValues& values, std::span<const HitRow> rows,
-                      std::span<const Count> users, Tally& tally, const Checkpoint& checkpoint);
+                      std::span<const Count> users, Tally& tally);
 
   // Counts of the items of all users scored.
   [[nodiscard]] const std::vector<ItemCounter>& item_counters() const noexcept {
@@ -56,28 +54,26 @@ class BatchScorer {
   using Rows = std::span<const HitRow>;    // parallel to the users
   using Lists = std::span<const ListRow>;  // likewise; empty if no metric reads them
 
-  Violation score_under(std::size_t rules_index, std::span<const Run> runs, JudgedBatch& batch,
-                        Tally& tally, const Checkpoint& checkpoint);
-  void compute_ratios(const Run& run, Rows rows, Lists lists, std::span<const HitCounts> hit_counts,
-                      BatchRatios& ratios, const Checkpoint& checkpoint) const;
-  void read_given(const Run& run, BatchRatios& ratios) const;
-  void compute_values(const Run& run);
-  [[nodiscard]] UserPolicy policy_of(const Run& run, Rows rows, std::size_t index) const;
-  Violation apply_policies(const Run& run, Rows rows);
-  [[nodiscard]] Violation check_item_count(const Run& run, Rows rows) const;
-  [[nodiscard]] Violation check_items(const Run& run, Rows rows, Lists lists) const;
-  [[nodiscard]] Violation check_item_values(const Run& run, Rows rows) const;
-  Violation count_lists(std::size_t list_count_index, Rows rows, Lists lists,
-                        const Checkpoint& checkpoint);
+  Violation score_under(std::size_t rules_index, std::span<const Pass> passes, JudgedBatch& batch,
+                        Tally& tally);
+  void compute_ratios(const Pass& pass, Rows rows, Lists lists,
+                      std::span<const HitCounts> hit_counts, BatchRatios& ratios) const;
+  void read_given(const Pass& pass, BatchRatios& ratios) const;
+  void compute_values(const Pass& pass);
+  [[nodiscard]] UserPolicy policy_of(const Pass& pass, Rows rows, std::size_t index) const;
+  Violation apply_policies(const Pass& pass, Rows rows);
+  [[nodiscard]] Violation check_item_count(const Pass& pass, Rows rows) const;
+  [[nodiscard]] Violation check_items(const Pass& pass, Rows rows, Lists lists) const;
+  [[nodiscard]] Violation check_item_values(const Pass& pass, Rows rows) const;
+  Violation count_lists(std::size_t list_count_index, Rows rows, Lists lists);
   template <class UsersOf>
-  void count_undefined(const Run& run, Rows rows, UsersOf users_of, Tally& tally) const;
-  void reduce(const Run& run, Rows rows);
+  void count_undefined(const Pass& pass, Rows rows, UsersOf users_of, Tally& tally) const;
+  void reduce(const Pass& pass, Rows rows);
   void write_per_user(std::size_t output);
-  void write_ratios(const Run& run, std::size_t output_index, Rows rows);
-  void score_extremes(const Run& run, std::size_t rules_index, JudgedBatch& batch,
-                      const Checkpoint& checkpoint);
-  void count_tied_lists(const Run& run, Rows rows, Lists lists, Tally& tally) const;
-  void count_tie_dependent(const Run& run, Rows rows, std::span<const std::size_t> tied_users,
+  void write_ratios(const Pass& pass, std::size_t output_index, Rows rows);
+  void score_extremes(const Pass& pass, std::size_t rules_index, JudgedBatch& batch);
+  void count_tied_lists(const Pass& pass, Rows rows, Lists lists, Tally& tally) const;
+  void count_tie_dependent(const Pass& pass, Rows rows, std::span<const std::size_t> tied_users,
                            Rows best_rows, Tally& tally) const;
 
   const Job& job_;
@@ -85,7 +81,7 @@ class BatchScorer {
   // Per-batch state.
   std::span<const Count> users_;
   std::vector<double> weights_;  // empty if there are none
-  // State of one set of judging rules and one run at a time.
+  // State of one set of judging rules and one pass at a time.
   std::vector<std::size_t> irregular_users_;  // users whose values a convention may override
   std::vector<HitCounts> hit_counts_;         // rows x cutoffs
   BatchRatios ratios_;

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "base/counting_sort.hpp"
-#include "base/parallel.hpp"
+#include "base/run.hpp"
 #include "evaluate/job.hpp"
 #include "evaluate/plan.hpp"
 #include "evaluate/violation_search.hpp"
@@ -37,13 +37,13 @@ struct DiscountDepths {
 DiscountDepths discount_depths(const Plan& plan, Discount kind, Count longest_list,
                                Count longest_truth) {
   DiscountDepths depths;
-  for (const Run& run : plan.runs) {
-    if (!run.info->discounted || run.rules.discount != kind) continue;
-    const Count cutoff = plan.cutoff_sets[run.cutoff_set_index].cutoffs().back();
+  for (const Pass& pass : plan.passes) {
+    if (!pass.info->discounted || pass.rules.discount != kind) continue;
+    const Count cutoff = plan.cutoff_sets[pass.cutoff_set_index].cutoffs().back();
     depths.hit_ranks = std::max(depths.hit_ranks, std::min(cutoff, longest_list));
-    if (!run.info->uses_ideal) continue;
-    const bool is_uncut = run.rules.ideal_over == Over::all_judged;
-    const bool is_full = run.rules.ideal_over == Over::cutoff;
+    if (!pass.info->uses_ideal) continue;
+    const bool is_uncut = pass.rules.ideal_over == Over::all_judged;
+    const bool is_full = pass.rules.ideal_over == Over::cutoff;
     const Count ideal_ranks =
         is_full ? cutoff : std::min(is_uncut ? kNoCutoff : cutoff, longest_truth);
     depths.ideal_ranks = std::max(depths.ideal_ranks, ideal_ranks);
@@ -85,8 +85,8 @@ void require_list_counts(const Job& job, Count longest_list) {
 
 class Evaluation {
  public:
-  explicit Evaluation(const Request& request);
-  Result run();
+  Evaluation(const Request& request, const Run& run);
+  Result evaluate_users();
 
  private:
   [[nodiscard]] Count users() const noexcept { return job_.request.truth.row_count(); }
@@ -108,8 +108,7 @@ class Evaluation {
   std::vector<GroupCounter> group_counters_;
 };
 
-Evaluation::Evaluation(const Request& request) : job_(make_job(request)) {
-  const Checkpoint checkpoint = timed_checkpoint(request.poll);
+Evaluation::Evaluation(const Request& request, const Run& run) : job_(make_job(request, run)) {
   if (!std::holds_alternative<Lists>(request.predictions)) {
     tally_.tie_dependent.assign(request.values.size(), 0);
     tally_.tie_spread.assign(request.values.size(), 0);
@@ -119,20 +118,20 @@ Evaluation::Evaluation(const Request& request) : job_(make_job(request)) {
   const Count longest_truth = max_list_length(request.truth);
   for (const Discount kind : {Discount::log2, Discount::log2_floored}) {
     const DiscountDepths depths = discount_depths(job_.plan, kind, longest_list, longest_truth);
-    job_.discounts.emplace_back(kind, depths.ideal_ranks, depths.hit_ranks, checkpoint);
+    job_.discounts.emplace_back(kind, depths.ideal_ranks, depths.hit_ranks, run);
   }
   Count bytes = 0;
   for (const Exactness exactness : exactness_of_values(job_)) bytes += bytes_of_sums(exactness);
   require_memory(request.group_count, bytes,
                  {.argument = "groups", .hint = "fewer groups or metrics need less"});
   if (request.group_count > 1) {
-    order_ = positions_by_code(request.groups, request.group_count, {}, checkpoint);
+    order_ = positions_by_code(request.groups, request.group_count, {}, run);
   }
   require_list_counts(job_, longest_list);
   item_counters_ = make_item_counters(job_);
   group_counters_ = make_group_counters(job_);
   for (Count group = 0; group < request.group_count; ++group) {
-    if (group % 1024 == 1023) checkpoint();
+    if (group % 1024 == 1023) run.checkpoint();
     totals_.push_back(make_accumulators(job_));
   }
 }
@@ -147,14 +146,13 @@ void Evaluation::add_sums(Worker& worker, Count group) {
 }
 
 void Evaluation::report_violation(Violation gravest) {
-  job_.request.poll();
-  const Checkpoint checkpoint = timed_checkpoint(job_.request.poll);
+  job_.run.poll();
   Worker worker(job_);
   const auto evaluate_user = [&](Count user) {
-    const Violation added = worker.add_user(user, checkpoint);
-    return std::min(added, worker.finish_users(checkpoint));
+    const Violation added = worker.add_user(user);
+    return std::min(added, worker.finish_users());
   };
-  throw_violation(job_, {0, users()}, gravest, worker.judge(), evaluate_user, checkpoint);
+  throw_violation(job_, {0, users()}, gravest, worker.judge(), evaluate_user);
 }
 
 // Lists `count` users from `begin`, in the order of evaluation.
@@ -170,7 +168,6 @@ Violation Evaluation::evaluate_blocks() {
   const Request& request = job_.request;
   const Count block_users = choose_block_users(job_);
   const Count blocks = (users() + block_users - 1) / block_users;
-  const auto threads = static_cast<int>(std::clamp<Count>(blocks, 1, request.threads));
   struct ThreadState {
     explicit ThreadState(const Job& job) : worker(job) {}
 
@@ -179,59 +176,58 @@ Violation Evaluation::evaluate_blocks() {
     std::vector<Count> users = {};  // of the block
   };
   // Each is created by its own thread, so that no two threads write to one cache line.
-  std::vector<std::unique_ptr<ThreadState>> states(static_cast<std::size_t>(threads));
+  std::vector<std::unique_ptr<ThreadState>> states(
+      static_cast<std::size_t>(job_.run.threads_for(blocks)));
   std::atomic<Violation> violation = Violation::none;
 
-  const auto finish_group = [&](ThreadState& state, const Checkpoint& checkpoint) {
-    const Violation result = state.worker.finish_users(checkpoint);
+  const auto finish_group = [&](ThreadState& state) {
+    const Violation result = state.worker.finish_users();
     if (result != Violation::none) violation = result;
     add_sums(state.worker, state.group);
   };
-  const auto body = [&](int index, Count block, const Checkpoint& checkpoint) {
+  const auto body = [&](int index, Count block) {
     std::unique_ptr<ThreadState>& slot = states[static_cast<std::size_t>(index)];
     if (!slot) slot = std::make_unique<ThreadState>(job_);
     ThreadState& state = *slot;
     list_users(block * block_users, block_users, state.users);
-    state.worker.judge().prepare(state.users, checkpoint);
+    state.worker.judge().prepare(state.users);
     Count finished = 0;
     for (const Count user : state.users) {
       if (violation != Violation::none) break;
       ++finished;
-      if (group_of(user) != state.group) finish_group(state, checkpoint);
+      if (group_of(user) != state.group) finish_group(state);
       state.group = group_of(user);
-      const Violation result = state.worker.add_user(user, checkpoint);
+      const Violation result = state.worker.add_user(user);
       if (result != Violation::none) violation = result;
     }
     if (request.finished != nullptr) *request.finished += finished;
   };
-  parallel_for(blocks, threads, body, request.poll);
+  parallel_for(job_.run, blocks, body);
   for (const std::unique_ptr<ThreadState>& state : states) {
     if (!state) continue;
-    const Checkpoint checkpoint = timed_checkpoint(request.poll);
-    finish_group(*state, checkpoint);
+    finish_group(*state);
     for (std::size_t i = 0; i < item_counters_.size(); ++i) {
-      item_counters_[i].add(state->worker.item_counters()[i], checkpoint);
+      item_counters_[i].add(state->worker.item_counters()[i]);
     }
     for (std::size_t i = 0; i < group_counters_.size(); ++i) {
-      group_counters_[i].add(state->worker.group_counters()[i], checkpoint);
+      group_counters_[i].add(state->worker.group_counters()[i]);
     }
   }
   return violation;
 }
 
-Result Evaluation::run() {
+Result Evaluation::evaluate_users() {
   const Violation violation = evaluate_blocks();
   if (violation != Violation::none) report_violation(violation);
-  const Checkpoint checkpoint = timed_checkpoint(job_.request.poll);
   Result result{.sums = {}, .tally = tally_, .item_tallies = {}, .group_tallies = {}};
   for (const ItemCounter& counter : item_counters_) {
-    result.item_tallies.push_back(counter.tally(checkpoint));
+    result.item_tallies.push_back(counter.tally());
   }
   for (const GroupCounter& counter : group_counters_) {
-    result.group_tallies.push_back(counter.tally(checkpoint));
+    result.group_tallies.push_back(counter.tally());
   }
   for (const std::vector<Accumulator>& totals : totals_) {
-    checkpoint();
+    job_.run.checkpoint();
     for (const Accumulator& sums : totals) result.sums.push_back(sums.sums());
   }
   return result;
@@ -273,6 +269,9 @@ bool has_candidates(const Predictions& predictions) noexcept {
          (embeddings != nullptr && embeddings->candidates);
 }
 
-Result evaluate(const Request& request) { return Evaluation(request).run(); }
+Result evaluate(const Request& request) {
+  const Run run(request);
+  return Evaluation(request, run).evaluate_users();
+}
 
 }  // namespace exactk

@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <variant>
 
-#include "base/parallel.hpp"
+#include "base/run.hpp"
 #include "evaluate/block_size.hpp"
 #include "evaluate/validate/items.hpp"
 #include "evaluate/validate/request.hpp"
@@ -12,36 +12,35 @@
 
 namespace exactk {
 
-Job make_job(const Request& request) {
+Job make_job(const Request& request, const Run& run) {
   Job job{.request = request,
+          .run = run,
           .plan = make_plan(request),
           .id_bits = 0,
           .kernels = kernels(request.isa),
           .discounts = {},
           .norms = {},
           .catalogue = {}};
-  job.id_bits = validate(request, job.plan);
+  job.id_bits = validate(request, job.plan, run);
   if (const auto* embeddings = std::get_if<Embeddings>(&request.predictions)) {
-    job.norms =
-        measure_norms(*embeddings, job.kernels, {.threads = request.threads, .poll = request.poll});
+    job.norms = measure_norms(*embeddings, job.kernels, run);
   }
   if (request.items) {
-    const Checkpoint checkpoint = timed_checkpoint(request.poll);
     const Items& items = *request.items;
     const std::span<const Count> counts = items.users.empty() ? items.interactions : items.users;
-    job.catalogue = CatalogueIndex(items.ids, counts, checkpoint);
-    check_distinct_items(*request.items, job.catalogue, checkpoint);
-    for (Run& run : job.plan.runs) {
-      if (run.needs.tags && items.features) {
-        run.tags = std::make_shared<const ItemTags>(*items.features);
+    job.catalogue = CatalogueIndex(items.ids, counts, run);
+    check_distinct_items(*request.items, job.catalogue, run);
+    for (Pass& pass : job.plan.passes) {
+      if (pass.needs.tags && items.features) {
+        pass.tags = std::make_shared<const ItemTags>(*items.features);
       }
-      if (run.needs.distances && items.features) {
-        run.distances =
-            make_item_distances(*items.features, run.rules.distance, job.kernels, checkpoint);
+      if (pass.needs.distances && items.features) {
+        pass.distances =
+            make_item_distances(*items.features, pass.rules.distance, job.kernels, run);
       }
-      if (run.item_values_of == nullptr || !run.needs.popularity) continue;
-      request.poll();
-      run.item_values = run.item_values_of(*request.items, run.rules, run.parameter);
+      if (pass.item_values_of == nullptr || !pass.needs.popularity) continue;
+      run.poll();
+      pass.item_values = pass.item_values_of(*request.items, pass.rules, pass.parameter);
     }
   }
   return job;
@@ -100,12 +99,12 @@ ScreeningRequest screening_request(const Job& job) {
 
 std::vector<Exactness> exactness_of_values(const Job& job) {
   std::vector<Exactness> exactness(job.request.values.size());
-  for (const Run& run : job.plan.runs) {
-    Exactness value_exactness = run.unit_range ? Exactness::unit : Exactness::any;
-    if (run.rules.average == Average::geometric) value_exactness = Exactness::any;
-    if (job.request.weights || run.rules.average == Average::micro)
+  for (const Pass& pass : job.plan.passes) {
+    Exactness value_exactness = pass.unit_range ? Exactness::unit : Exactness::any;
+    if (pass.rules.average == Average::geometric) value_exactness = Exactness::any;
+    if (job.request.weights || pass.rules.average == Average::micro)
       value_exactness = Exactness::weighing;
-    for (const std::size_t output : run.outputs) exactness[output] = value_exactness;
+    for (const std::size_t output : pass.outputs) exactness[output] = value_exactness;
   }
   return exactness;
 }
@@ -119,7 +118,7 @@ std::vector<ItemCounter> make_item_counters(const Job& job) {
   std::vector<ItemCounter> counters;
   counters.reserve(job.request.item_tallies.size());
   for (const ItemTallyRequest& tally : job.request.item_tallies) {
-    counters.emplace_back(tally, job.catalogue.size());
+    counters.emplace_back(tally, job.catalogue.size(), job.run);
   }
   return counters;
 }
@@ -129,7 +128,7 @@ std::vector<GroupCounter> make_group_counters(const Job& job) {
   counters.reserve(job.request.group_tallies.size());
   for (const ListCount& list_count : job.plan.list_counts) {
     if (list_count.info != nullptr && job.request.items)
-      counters.emplace_back(*list_count.info, *job.request.items, list_count.depth);
+      counters.emplace_back(*list_count.info, *job.request.items, list_count.depth, job.run);
   }
   return counters;
 }

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "base/run.hpp"
 #include "evaluate/plan.hpp"
 #include "evaluate/policies.hpp"
 #include "exactk/evaluate.hpp"
@@ -21,6 +22,7 @@ namespace exactk {
 // Read by all threads, changed by none.
 struct Job {
   const Request& request;
+  const Run& run;
   Plan plan;
   std::uint64_t id_bits;  // the bitwise "or" of all ids
   const Kernels& kernels;
@@ -30,7 +32,7 @@ struct Job {
 };
 
 // Validates the request and resolves its plan. The job has no discounts yet.
-[[nodiscard]] Job make_job(const Request& request);
+[[nodiscard]] Job make_job(const Request& request, const Run& run);
 
 // Returns how many users a thread evaluates at a time.
 [[nodiscard]] Count choose_block_users(const Job& job);

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "base/checks.hpp"
-#include "base/parallel.hpp"
+#include "base/run.hpp"
 #include "evaluate/job.hpp"
 #include "evaluate/user_judge.hpp"
 #include "evaluate/violation_search.hpp"
@@ -63,36 +63,36 @@ void check_request(const Request& request, const JudgedLists& judged) {
 
 void judge_lists(const Request& request, const JudgedLists& judged) {
   check_request(request, judged);
-  const Job job = make_job(request);
+  const Run run(request);
+  const Job job = make_job(request, run);
   const UserRange users{judged.first_user,
                         judged.first_user + static_cast<Count>(judged.lengths.size())};
   const Count block_users = choose_block_users(job);
-  std::vector<std::unique_ptr<UserJudge>> judges(static_cast<std::size_t>(request.threads));
+  std::vector<std::unique_ptr<UserJudge>> judges(static_cast<std::size_t>(run.threads()));
   std::atomic<Violation> violation = Violation::none;
-  const auto body = [&](int index, Count block, const Checkpoint& checkpoint) {
+  const auto body = [&](int index, Count block) {
     std::unique_ptr<UserJudge>& judge = judges[static_cast<std::size_t>(index)];
     if (!judge) judge = std::make_unique<UserJudge>(job);
     const Count begin = users.begin + block * block_users;
     std::vector<Count> block_of_users(
         static_cast<std::size_t>(std::min(block_users, users.end - begin)));
     std::iota(block_of_users.begin(), block_of_users.end(), begin);
-    judge->prepare(block_of_users, checkpoint);
+    judge->prepare(block_of_users);
     Count finished = 0;
     for (const Count user : block_of_users) {
       if (violation != Violation::none) break;
       ++finished;
-      const Violation result = judge->judge_list(user, judged, checkpoint);
+      const Violation result = judge->judge_list(user, judged);
       if (result != Violation::none) violation = result;
     }
     if (request.finished != nullptr) *request.finished += finished;
   };
   const Count blocks = (users.end - users.begin + block_users - 1) / block_users;
-  parallel_for(blocks, request.threads, body, request.poll);
+  parallel_for(run, blocks, body);
   if (violation == Violation::none) return;
-  const Checkpoint checkpoint = timed_checkpoint(request.poll);
   UserJudge judge(job);
-  const auto judge_user = [&](Count user) { return judge.judge_list(user, judged, checkpoint); };
-  throw_violation(job, users, violation, judge, judge_user, checkpoint);
+  const auto judge_user = [&](Count user) { return judge.judge_list(user, judged); };
+  throw_violation(job, users, violation, judge, judge_user);
 }
 
 }  // namespace exactk

@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <span>
 
-#include "base/checkpoint.hpp"
 #include "exactk/types.hpp"
 #include "match/list_matcher.hpp"
 #include "rank/scores/score_ranker.hpp"
@@ -17,16 +16,14 @@ namespace exactk {
 template <class Row>
 const ItemPositions* open_score_row(ScoreRanker<Row>& ranker, ListMatcher& matcher, Count user,
                                     std::span<const std::int64_t> truth,
-                                    std::span<const std::int64_t> exclude,
-                                    const Checkpoint& checkpoint) {
-  ranker.select_user(user, checkpoint);
+                                    std::span<const std::int64_t> exclude) {
+  ranker.select_user(user);
   if (!ranker.row().has_ids()) {
-    ranker.load_scores(exclude, checkpoint);
+    ranker.load_scores(exclude);
     return nullptr;
   }
-  const ItemPositions& positions =
-      matcher.find_item_positions(truth, ranker.row().ids(), exclude, checkpoint);
-  ranker.load_scores(positions.excluded, checkpoint);
+  const ItemPositions& positions = matcher.find_item_positions(truth, ranker.row().ids(), exclude);
+  ranker.load_scores(positions.excluded);
   return &positions;
 }
 

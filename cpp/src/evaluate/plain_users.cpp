@@ -81,8 +81,7 @@ void PatternCounts::add(std::size_t relevant, HitBits hits) {
   patterns_.push_back({static_cast<std::uint32_t>(relevant), pattern});
 }
 
-void PatternCounts::score(Count length, BatchScorer& scorer, Tally& tally,
-                          const Checkpoint& checkpoint) {
+void PatternCounts::score(Count length, BatchScorer& scorer, Tally& tally) {
   std::array<Count, kBatchSize> users;  // NOLINT(*-member-init): filled as far as it is read
   for (std::size_t begin = 0; begin < patterns_.size(); begin += kBatchSize) {
     const std::size_t size = std::min(kBatchSize, patterns_.size() - begin);
@@ -92,20 +91,19 @@ void PatternCounts::score(Count length, BatchScorer& scorer, Tally& tally,
       users[i] = std::exchange(users_[relevant][hits], 0);
       rows_.add(Count{relevant}, length, example_of(values_, hits));
     }
-    scorer.score_patterns(values_, rows_.rows(), std::span(users).first(size), tally, checkpoint);
+    scorer.score_patterns(values_, rows_.rows(), std::span(users).first(size), tally);
   }
   patterns_.clear();
 }
 
-void WaitingUsers::add(const Entry& entry, BatchScorer& scorer, Tally& tally,
-                       const Checkpoint& checkpoint) {
+void WaitingUsers::add(const Entry& entry, BatchScorer& scorer, Tally& tally) {
   entries_.push_back(entry);
-  if (entries_.size() == kMost) score(scorer, tally, checkpoint);
+  if (entries_.size() == kMost) score(scorer, tally);
 }
 
 // Scores the users in order of the number of hits: the ends of loops over hits are hard to predict
 // otherwise.
-void WaitingUsers::score(BatchScorer& scorer, Tally& tally, const Checkpoint& checkpoint) {
+void WaitingUsers::score(BatchScorer& scorer, Tally& tally) {
   const auto hits_of = [](const Entry& entry) {
     return static_cast<std::size_t>(entry.hits.count());
   };
@@ -115,7 +113,7 @@ void WaitingUsers::score(BatchScorer& scorer, Tally& tally, const Checkpoint& ch
   std::array<const Entry*, kMost> ordered;  // NOLINT(*-member-init): filled as far as it is read
   for (const Entry& entry : entries_) ordered[begins[hits_of(entry)]++] = &entry;
   const auto score_batch = [&] {
-    scorer.score(runs_, batch_, tally, checkpoint);
+    scorer.score(passes_, batch_, tally);
     batch_.clear();
   };
   for (const Entry* entry : std::span(ordered).first(entries_.size())) {
@@ -134,10 +132,10 @@ PlainUsers::PlainUsers(const Job& job)
       length_(std::min(usual_lengths(lists_).second, job.plan.depth)),
       matcher_(job.kernels),
       counts_(job.plan.pattern_values.begin(), job.plan.pattern_values.end()),
-      counted_(job.plan.runs_without_pattern, job.plan.judging_rules.size()),
-      others_(job.plan.runs, job.plan.judging_rules.size()) {}
+      counted_(job.plan.passes_without_pattern, job.plan.judging_rules.size()),
+      others_(job.plan.passes, job.plan.judging_rules.size()) {}
 
-bool PlainUsers::add(Count user, BatchScorer& scorer, Tally& tally, const Checkpoint& checkpoint) {
+bool PlainUsers::add(Count user, BatchScorer& scorer, Tally& tally) {
   if (!lists_.has(user) || !job_.request.truth.has(user)) return false;
   const auto truth = int64_row_items(job_.request.truth, user);
   if (truth.empty()) return false;
@@ -155,11 +153,11 @@ bool PlainUsers::add(Count user, BatchScorer& scorer, Tally& tally, const Checkp
   const WaitingUsers::Entry entry = {
       .user = user, .relevant = relevant, .length = length, .hits = hits.down_to(depth)};
   if (depth != length_) {
-    others_.add(entry, scorer, tally, checkpoint);
+    others_.add(entry, scorer, tally);
     return true;
   }
   for (PatternCounts& counts : counts_) counts.add(truth.size(), hits);
-  if (!job_.plan.runs_without_pattern.empty()) counted_.add(entry, scorer, tally, checkpoint);
+  if (!job_.plan.passes_without_pattern.empty()) counted_.add(entry, scorer, tally);
   return true;
 }
 
@@ -186,12 +184,12 @@ void PlainUsers::add_to_tally(Count length, Count unscored, Tally& tally) const 
   tally.most_candidates = std::max(tally.most_candidates, length);
 }
 
-void PlainUsers::score(BatchScorer& scorer, Tally& tally, const Checkpoint& checkpoint) {
-  counted_.score(scorer, tally, checkpoint);
-  others_.score(scorer, tally, checkpoint);
+void PlainUsers::score(BatchScorer& scorer, Tally& tally) {
+  counted_.score(scorer, tally);
+  others_.score(scorer, tally);
   for (PatternCounts& counts : counts_) {
-    checkpoint();
-    counts.score(length_, scorer, tally, checkpoint);
+    job_.run.checkpoint();
+    counts.score(length_, scorer, tally);
   }
 }
 

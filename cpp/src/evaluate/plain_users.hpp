@@ -9,7 +9,6 @@
 #include <span>
 #include <vector>
 
-#include "base/checkpoint.hpp"
 #include "evaluate/batch_scorer.hpp"
 #include "evaluate/job.hpp"
 #include "evaluate/judged_batch.hpp"
@@ -28,7 +27,7 @@ class PatternCounts {
 
   void add(std::size_t relevant, HitBits hits);
   // Adds the values of the users, whose lists have `length` items, to the sums; forgets the users.
-  void score(Count length, BatchScorer& scorer, Tally& tally, const Checkpoint& checkpoint);
+  void score(Count length, BatchScorer& scorer, Tally& tally);
 
  private:
   struct Pattern {
@@ -46,8 +45,8 @@ class PatternCounts {
 // Users whose values are computed one by one.
 class WaitingUsers {
  public:
-  WaitingUsers(std::span<const Run> runs, std::size_t judging_rules)
-      : runs_(runs), batch_(judging_rules) {}
+  WaitingUsers(std::span<const Pass> passes, std::size_t judging_rules)
+      : passes_(passes), batch_(judging_rules) {}
 
   struct Entry {
     Count user;
@@ -56,14 +55,14 @@ class WaitingUsers {
     HitBits hits;
   };
 
-  void add(const Entry& entry, BatchScorer& scorer, Tally& tally, const Checkpoint& checkpoint);
+  void add(const Entry& entry, BatchScorer& scorer, Tally& tally);
   // Adds the values of the users to the sums, and forgets the users.
-  void score(BatchScorer& scorer, Tally& tally, const Checkpoint& checkpoint);
+  void score(BatchScorer& scorer, Tally& tally);
 
  private:
   static constexpr std::size_t kMost = 512;
 
-  std::span<const Run> runs_;
+  std::span<const Pass> passes_;
   std::vector<Entry> entries_;
   JudgedBatch batch_;
 };
@@ -76,9 +75,9 @@ class PlainUsers {
   explicit PlainUsers(const Job& job);
 
   // Adds the user if that is possible, and returns whether it is.
-  bool add(Count user, BatchScorer& scorer, Tally& tally, const Checkpoint& checkpoint);
+  bool add(Count user, BatchScorer& scorer, Tally& tally);
   // Adds the values of all users to the sums, and forgets the users.
-  void score(BatchScorer& scorer, Tally& tally, const Checkpoint& checkpoint);
+  void score(BatchScorer& scorer, Tally& tally);
 
  private:
   bool rank(Count user, HitBits& hits);

@@ -280,10 +280,10 @@ std::size_t find_or_add_judging_rules(std::vector<JudgingRules>& judging_rules, 
 void choose_judging_rules(Plan& plan, const Rules& tally_rules) {
   for (const bool uses_gains :
        {true, false}) {  // so that the second pass can reuse the rules of the first
-    for (Run& run : plan.runs) {
-      if (run.uses_gains() != uses_gains) continue;
-      run.judging_rules_index =
-          find_or_add_judging_rules(plan.judging_rules, run.rules, uses_gains);
+    for (Pass& pass : plan.passes) {
+      if (pass.uses_gains() != uses_gains) continue;
+      pass.judging_rules_index =
+          find_or_add_judging_rules(plan.judging_rules, pass.rules, uses_gains);
     }
   }
   for (ListCount& list_count : plan.list_counts) {
@@ -305,8 +305,8 @@ std::size_t find_or_add_cutoff_set(Plan& plan, std::span<const Count> cutoffs) {
 }
 
 void choose_cutoff_sets(Plan& plan, std::span<const std::vector<Count>> cutoffs) {
-  for (std::size_t i = 0; i < plan.runs.size(); ++i) {
-    plan.runs[i].cutoff_set_index = find_or_add_cutoff_set(plan, cutoffs[i]);
+  for (std::size_t i = 0; i < plan.passes.size(); ++i) {
+    plan.passes[i].cutoff_set_index = find_or_add_cutoff_set(plan, cutoffs[i]);
   }
 }
 
@@ -324,18 +324,18 @@ void choose_depths(Plan& plan) {
     const Ties ties = ranking_ties(rules.ties);
     if (std::ranges::find(plan.ties, ties) == plan.ties.end()) plan.ties.push_back(ties);
   }
-  for (const Run& run : plan.runs) {
-    const std::span<const Count> cutoffs = plan.cutoff_sets[run.cutoff_set_index].cutoffs();
+  for (const Pass& pass : plan.passes) {
+    const std::span<const Count> cutoffs = plan.cutoff_sets[pass.cutoff_set_index].cutoffs();
     plan.depth = std::max(plan.depth, cutoffs.back());
-    if (run.rules.ties == Ties::raise) {
-      Count& depth = reads_list(*run.info) ? plan.tie_free_list_depth : plan.tie_free_depth;
+    if (pass.rules.ties == Ties::raise) {
+      Count& depth = reads_list(*pass.info) ? plan.tie_free_list_depth : plan.tie_free_depth;
       depth = std::max(depth, cutoffs.back());
     }
-    if (run.rules.ties == Ties::expected && run.rules.duplicate_items == Duplicates::first)
+    if (pass.rules.ties == Ties::expected && pass.rules.duplicate_items == Duplicates::first)
       plan.refuses_tied_repeats = true;
-    plan.reads_values = plan.reads_values || run.reads_values();
-    if (run.info->walks_list) deepen(plan.list_depths, run.judging_rules_index, cutoffs.back());
-    if (run.info->reads_base) deepen(plan.base_depths, run.judging_rules_index, cutoffs.back());
+    plan.reads_values = plan.reads_values || pass.reads_values();
+    if (pass.info->walks_list) deepen(plan.list_depths, pass.judging_rules_index, cutoffs.back());
+    if (pass.info->reads_base) deepen(plan.base_depths, pass.judging_rules_index, cutoffs.back());
   }
   for (const ListCount& list_count : plan.list_counts) {
     plan.depth = std::max(plan.depth, list_count.depth);
@@ -369,8 +369,8 @@ void check_group_tally(const MetricInfo& info, const PlannedValue& tally) {
   if (!info.reads_groups) refuse(tally, "a metric of groups of items", "another");
 }
 
-bool is_plain(const Request& request, std::span<const Run> runs) {
-  constexpr Count kFewUsers = 100;  // are judged before the runs are split
+bool is_plain(const Request& request, std::span<const Pass> passes) {
+  constexpr Count kFewUsers = 100;  // are judged before the passes are split
   if (request.truth.row_count() <= kFewUsers) return false;
   const bool has_scores = std::holds_alternative<SparseScores>(request.predictions);
   const auto* lists = std::get_if<Lists>(&request.predictions);
@@ -379,52 +379,52 @@ bool is_plain(const Request& request, std::span<const Run> runs) {
     return false;
   if (!request.grades.empty() || !request.item_tallies.empty() || !request.group_tallies.empty())
     return false;
-  return std::ranges::all_of(runs, [](const Run& run) {
-    const MetricInfo& info = *run.info;
-    const Rules& rules = run.rules;
+  return std::ranges::all_of(passes, [](const Pass& pass) {
+    const MetricInfo& info = *pass.info;
+    const Rules& rules = pass.rules;
     if (info.is_given || reads_list(info) || info.compares_lists || info.takes_item_count)
       return false;
     if (rules.ties == Ties::expected || rules.ties == Ties::optimistic) return false;
-    const JudgingRules judging_rules(rules, run.uses_gains());
-    return rules.min_grade <= 1 && !run.reads_values() && judging_rules.gain_of(1) == 1;
+    const JudgingRules judging_rules(rules, pass.uses_gains());
+    return rules.min_grade <= 1 && !pass.reads_values() && judging_rules.gain_of(1) == 1;
   });
 }
 
 // Whether the sums need the values of each user.
-bool counts_one_by_one(const Request& request, std::span<const Run> runs) {
+bool counts_one_by_one(const Request& request, std::span<const Pass> passes) {
   if (request.weights || !request.per_user.empty() || !request.ratios.empty()) return true;
-  return std::ranges::any_of(runs, [](const Run& run) {
-    return run.rules.average == Average::micro || run.rules.average == Average::geometric;
+  return std::ranges::any_of(passes, [](const Pass& pass) {
+    return pass.rules.average == Average::micro || pass.rules.average == Average::geometric;
   });
 }
 
-std::vector<Run>& find_or_add_pattern(std::vector<PatternValues>& patterns, HitsRead reads,
-                                      Count cutoff) {
+std::vector<Pass>& find_or_add_pattern(std::vector<PatternValues>& patterns, HitsRead reads,
+                                       Count cutoff) {
   const auto match = std::ranges::find_if(patterns, [&](const PatternValues& existing) {
     return existing.reads == reads && existing.cutoff == cutoff;
   });
-  if (match != patterns.end()) return match->runs;
-  return patterns.emplace_back(reads, cutoff).runs;
+  if (match != patterns.end()) return match->passes;
+  return patterns.emplace_back(reads, cutoff).passes;
 }
 
-// Splits the runs so that all cutoffs of one belong to the same pattern, or to none.
+// Splits the passes so that all cutoffs of one belong to the same pattern, or to none.
 void choose_patterns(Plan& plan) {
-  for (const Run& run : plan.runs) {
+  for (const Pass& pass : plan.passes) {
     const std::vector<Count> cutoffs = [&] {  // a copy, as the sets grow
-      const auto all = plan.cutoff_sets[run.cutoff_set_index].cutoffs();
+      const auto all = plan.cutoff_sets[pass.cutoff_set_index].cutoffs();
       return std::vector<Count>(all.begin(), all.end());
     }();
-    const auto add = [&](std::vector<Run>& runs, std::size_t begin, std::size_t size) {
+    const auto add = [&](std::vector<Pass>& passes, std::size_t begin, std::size_t size) {
       if (size == 0) return;
-      Run& part = runs.emplace_back(run);
-      const auto outputs = std::span(run.outputs).subspan(begin, size);
+      Pass& part = passes.emplace_back(pass);
+      const auto outputs = std::span(pass.outputs).subspan(begin, size);
       part.outputs.assign(outputs.begin(), outputs.end());
       part.cutoff_set_index = find_or_add_cutoff_set(plan, std::span(cutoffs).subspan(begin, size));
     };
-    const auto pattern = [&](HitsRead reads, Count cutoff) -> std::vector<Run>& {
+    const auto pattern = [&](HitsRead reads, Count cutoff) -> std::vector<Pass>& {
       return find_or_add_pattern(plan.pattern_values, reads, cutoff);
     };
-    const HitsRead reads = AllMetrics::kHitsRead[metric_index(*run.info)];
+    const HitsRead reads = AllMetrics::kHitsRead[metric_index(*pass.info)];
     if (reads == HitsRead::first_rank) {
       add(pattern(reads, 0), 0, cutoffs.size());
       continue;
@@ -433,7 +433,7 @@ void choose_patterns(Plan& plan) {
                                               cutoffs.begin());
     if (low > 0) add(pattern(HitsRead::ranks, 0), 0, low);
     if (reads == HitsRead::ranks) {
-      add(plan.runs_without_pattern, low, cutoffs.size() - low);
+      add(plan.passes_without_pattern, low, cutoffs.size() - low);
       continue;
     }
     for (std::size_t i = low; i < cutoffs.size(); ++i) add(pattern(reads, cutoffs[i]), i, 1);
@@ -456,20 +456,20 @@ Plan make_plan(const Request& request) {
     throw InputError({.argument = "metrics", .expected = "at least one metric", .found = "none"});
   }
   Plan plan;
-  std::vector<std::vector<Count>> cutoffs;  // parallel to the runs
+  std::vector<std::vector<Count>> cutoffs;  // parallel to the passes
   for (const std::size_t index : order_by_cutoff(values)) {
     const MetricInfo& info = find_metric(values[index].metric);
     const PlannedValue value = resolve_value(info, values[index]);
     const Rules& rules = value.rules;
-    auto run = std::ranges::find_if(plan.runs, [&](const Run& existing) {
+    auto pass = std::ranges::find_if(plan.passes, [&](const Pass& existing) {
       return existing.info == &info && existing.parameter == value.parameter &&
              existing.rules == rules;
     });
-    if (run != plan.runs.end()) {
+    if (pass != plan.passes.end()) {
       check_value_at_cutoff(info, value);
     } else {
       check_value(info, value);
-      plan.runs.push_back(
+      plan.passes.push_back(
           {.info = &info,
            .score = info.is_given ? nullptr : score_function(info, rules),
            .item_values_of = info.is_given ? nullptr : AllMetrics::kItemValues[metric_index(info)],
@@ -480,10 +480,10 @@ Plan make_plan(const Request& request) {
            .is_mean_over_hits = is_mean_over_hits(info, rules),
            .needs = needs_of(info, rules)});
       cutoffs.emplace_back();
-      run = std::prev(plan.runs.end());
+      pass = std::prev(plan.passes.end());
     }
-    cutoffs[static_cast<std::size_t>(run - plan.runs.begin())].push_back(value.cutoff);
-    run->outputs.push_back(index);
+    cutoffs[static_cast<std::size_t>(pass - plan.passes.begin())].push_back(value.cutoff);
+    pass->outputs.push_back(index);
   }
   for (const ItemTallyRequest& tally : request.item_tallies) {
     check_item_tally(tally);
@@ -498,10 +498,10 @@ Plan make_plan(const Request& request) {
   choose_cutoff_sets(plan, cutoffs);
   choose_judging_rules(plan, request.tally_rules);
   choose_depths(plan);
-  plan.is_plain = is_plain(request, plan.runs);
+  plan.is_plain = is_plain(request, plan.passes);
   if (!plan.is_plain) return plan;
-  if (counts_one_by_one(request, plan.runs)) {
-    plan.runs_without_pattern = plan.runs;
+  if (counts_one_by_one(request, plan.passes)) {
+    plan.passes_without_pattern = plan.passes;
   } else {
     choose_patterns(plan);
   }

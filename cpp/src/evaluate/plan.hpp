@@ -25,7 +25,7 @@ struct Needs {
 };
 
 // Values computed in one pass over a HitRow: one metric and rules at several cutoffs.
-struct Run {
+struct Pass {
   const MetricInfo* info;
   ScoreFunction score;                // null if the request has the values
   ItemValuesFunction item_values_of;  // null unless the metric reads the items of the list
@@ -52,18 +52,18 @@ struct Run {
 struct PatternValues {
   HitsRead reads;
   Count cutoff;  // of a count
-  std::vector<Run> runs = {};
+  std::vector<Pass> passes = {};
 };
 inline constexpr Count kPatternRanks = 10;
 
 // Whether the item is refused for having no features. `foreign` is the number of an item outside
 // the catalogue.
-[[nodiscard]] inline bool refuses_for_features(const Run& run, ItemNumber item,
+[[nodiscard]] inline bool refuses_for_features(const Pass& pass, ItemNumber item,
                                                ItemNumber foreign) noexcept {
-  if (run.rules.missing_features != MissingFeatures::raise) return false;
-  if (!run.distances && !run.tags) return false;
-  if (item >= foreign) return item == foreign && run.rules.foreign_items == ForeignItems::count;
-  return run.tags ? !run.tags->has_features(item) : !run.distances->has_features(item);
+  if (pass.rules.missing_features != MissingFeatures::raise) return false;
+  if (!pass.distances && !pass.tags) return false;
+  if (item >= foreign) return item == foreign && pass.rules.foreign_items == ForeignItems::count;
+  return pass.tags ? !pass.tags->has_features(item) : !pass.distances->has_features(item);
 }
 
 // The lists that a tally reads.
@@ -77,7 +77,7 @@ struct ListCount {
 struct Plan {
   std::vector<JudgingRules> judging_rules;
   std::size_t tally_rules_index = 0;
-  std::vector<Run> runs;
+  std::vector<Pass> passes;
   std::vector<ListCount> list_counts;  // of the item tallies, then of the group tallies
   std::vector<CutoffSet> cutoff_sets;
   std::vector<Ties> ties;             // for which scores have to be ranked
@@ -91,7 +91,7 @@ struct Plan {
   bool is_plain = false;
   // If so: the values that have a pattern, and the others. None has one if users count one by one.
   std::vector<PatternValues> pattern_values = {};
-  std::vector<Run> runs_without_pattern = {};
+  std::vector<Pass> passes_without_pattern = {};
   // The last rank that a metric reads of the lists, by judging rules; 0 if none.
   std::vector<Count> list_depths = {};
   // By judging rules: whether a metric of all lists reads the relevant items too.

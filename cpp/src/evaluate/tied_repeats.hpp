@@ -8,7 +8,7 @@
 #include <span>
 #include <vector>
 
-#include "base/checkpoint.hpp"
+#include "base/run.hpp"
 #include "exactk/types.hpp"
 #include "match/list_matcher.hpp"
 #include "numeric/key_order.hpp"
@@ -19,7 +19,7 @@ namespace exactk {
 // Stores the positions of all repeats but the first in each tie, ascending. `items`: of the row.
 template <class Row>
 void find_tied_repeats(RankableRow<Row>& row, const ItemPositions& items,
-                       std::vector<Offset>& repeats, const Checkpoint& checkpoint) {
+                       std::vector<Offset>& repeats) {
   struct TruthItem {
     Count entry;
     Row::Score score;
@@ -28,7 +28,7 @@ void find_tied_repeats(RankableRow<Row>& row, const ItemPositions& items,
   repeats.clear();
   if (items.duplicates == 0) return;
   std::vector<TruthItem> ranked;
-  in_chunks(items.truth.size(), checkpoint, [&](std::size_t begin, std::size_t end) {
+  in_chunks(items.truth.size(), row.run(), [&](std::size_t begin, std::size_t end) {
     for (std::size_t i = begin; i < end; ++i) {
       const auto score = row.rankable_score(static_cast<std::size_t>(items.truth[i]));
       if (score) ranked.push_back({items.entries[i], *score, items.truth[i]});
@@ -43,14 +43,14 @@ void find_tied_repeats(RankableRow<Row>& row, const ItemPositions& items,
     if (is_below(one.score, other.score)) return true;
     return !is_below(other.score, one.score) && one.position < other.position;
   };
-  sort(std::span(ranked), before, checkpoint);
+  sort(std::span(ranked), before, row.run());
   for (std::size_t i = 1; i < ranked.size(); ++i) {
     const TruthItem& previous = ranked[i - 1];
     if (ranked[i].entry == previous.entry && !is_below(previous.score, ranked[i].score)) {
       repeats.push_back(ranked[i].position);
     }
   }
-  sort(std::span(repeats), std::less<>(), checkpoint);
+  sort(std::span(repeats), std::less<>(), row.run());
 }
 
 }  // namespace exactk

@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "base/checks.hpp"
-#include "base/parallel.hpp"
+#include "base/run.hpp"
 #include "evaluate/block_size.hpp"
 #include "evaluate/open_score_row.hpp"
 #include "evaluate/validate/lists.hpp"
@@ -32,18 +32,16 @@ namespace exactk {
 namespace {
 
 // Validates the request. Returns the bitwise "or" of all ids.
-std::uint64_t validate(const TopKRequest& request) {
-  check_threads(request.threads);
-  const Execution execution{.threads = request.threads, .poll = request.poll};
+std::uint64_t validate(const TopKRequest& request, const Run& run) {
   std::uint64_t id_bits = 0;
   if (const auto* sparse_scores = std::get_if<SparseScores>(&request.scores)) {
-    id_bits = validate_scores(*sparse_scores, "scores", execution);
+    id_bits = validate_scores(*sparse_scores, "scores", run.execution());
   } else if (const auto* matrix = std::get_if<ScoreMatrix>(&request.scores)) {
-    validate_scores(*matrix, "scores", execution);
+    validate_scores(*matrix, "scores", run.execution());
     id_bits = bits_below(matrix->items);
   } else {
     const auto& embeddings = std::get<Embeddings>(request.scores);
-    validate_embeddings(embeddings, execution);
+    validate_embeddings(embeddings, run.execution());
     id_bits = bits_below(embeddings.items.rows);
   }
   if (request.k < 1 || request.k > kMaxCutoff) {
@@ -58,7 +56,7 @@ std::uint64_t validate(const TopKRequest& request) {
   }
   const Count users = user_count(request.scores);
   if (request.exclude) {
-    id_bits |= validate_lists(*request.exclude, "exclude", execution);
+    id_bits |= validate_lists(*request.exclude, "exclude", run.execution());
     check_int64(*request.exclude, "exclude");
     check_rows(request.exclude->row_count(), users, "exclude");
   }
@@ -82,17 +80,21 @@ std::span<const std::int64_t> excluded_items(const TopKRequest& request, Count u
 // State that all threads read.
 struct SharedState {
   const TopKRequest& request;
+  const Run& run;
   std::uint64_t id_bits;
   Norms norms;                         // if there are embeddings
   ScreeningRequest screening_request;  // of the embeddings
 };
 
-SharedState make_shared_state(const TopKRequest& request, std::uint64_t id_bits) {
-  SharedState shared{.request = request, .id_bits = id_bits, .norms = {}, .screening_request = {}};
+SharedState make_shared_state(const TopKRequest& request, const Run& run) {
+  SharedState shared{.request = request,
+                     .run = run,
+                     .id_bits = validate(request, run),
+                     .norms = {},
+                     .screening_request = {}};
   const auto* embeddings = std::get_if<Embeddings>(&request.scores);
   if (embeddings == nullptr) return shared;
-  shared.norms = measure_norms(*embeddings, kernels(request.isa),
-                               {.threads = request.threads, .poll = request.poll});
+  shared.norms = measure_norms(*embeddings, kernels(request.isa), run);
   // One rank deeper, to detect a tie with the last item.
   const ScreeningRequest screening_request{
       .depth = request.k + (request.ties == Ties::raise ? 1 : 0),
@@ -107,29 +109,32 @@ class TopKRanker {
  public:
   explicit TopKRanker(const SharedState& shared)
       : request_(shared.request),
+        run_(shared.run),
         score_ranker_(std::visit(
-            [&](const auto& source) { return make_score_ranker(source, kernels(request_.isa)); },
+            [&](const auto& source) {
+              return make_score_ranker(source, kernels(request_.isa), run_);
+            },
             request_.scores)),
-        matcher_(shared.id_bits, true) {
+        matcher_(shared.id_bits, true, run_) {
     if (shared.screening_request.is_empty()) return;
     screening_.emplace(std::get<Embeddings>(request_.scores), shared.norms,
-                       shared.screening_request, kernels(request_.isa));
+                       shared.screening_request, kernels(request_.isa), run_);
   }
 
   // Screens users together, which is cheaper.
-  void prepare(Count begin, Count end, const Checkpoint& checkpoint) {
+  void prepare(Count begin, Count end) {
     if (!screening_) return;
     users_.resize(static_cast<std::size_t>(end - begin));
     std::iota(users_.begin(), users_.end(), begin);
-    screening_->screen(users_, request_.exclude, checkpoint);
+    screening_->screen(users_, request_.exclude);
   }
 
   // Reads the user's scores. Returns whether the user may be ranked.
-  bool open_user(Count user, const Checkpoint& checkpoint) {
+  bool open_user(Count user) {
     const bool has_nan = std::visit(
         [&](auto& ranker) {
-          item_positions_ = open_score_row(ranker, matcher_, user, {},
-                                           excluded_items(request_, user), checkpoint);
+          item_positions_ =
+              open_score_row(ranker, matcher_, user, {}, excluded_items(request_, user));
           if (screening_) ranker.use_screening(screening_->result_of(user));
           return ranker.row().has_nan();
         },
@@ -138,10 +143,10 @@ class TopKRanker {
            (item_positions_ == nullptr || item_positions_->duplicates == 0);
   }
   // Counts the user's faults and locates the first.
-  Count count_nan(Offset& first, const Checkpoint& checkpoint) {
+  Count count_nan(Offset& first) {
     return std::visit(
         [&](auto& ranker) {
-          return ranker.row().has_nan() ? ranker.row().count_nan(first, checkpoint) : Count{0};
+          return ranker.row().has_nan() ? ranker.row().count_nan(first) : Count{0};
         },
         score_ranker_);
   }
@@ -153,59 +158,59 @@ class TopKRanker {
 
   // Returns the first rank whose item ties with the next among the best, or 0 if there is none or
   // ties are allowed.
-  Count first_tied_rank(const Checkpoint& checkpoint) {
+  Count first_tied_rank() {
     if (request_.ties != Ties::raise) return 0;
     return std::visit(
         [&](auto& ranker) {
-          ranker.best(request_.k + 1, request_.ties, checkpoint);
+          ranker.best(request_.k + 1, request_.ties);
           return ranker.first_tied_rank();
         },
         score_ranker_);
   }
 
   // Writes the positions of the user's best items.
-  void write_best(Count user, const Checkpoint& checkpoint) {
-    const RankedList ranked =
-        std::visit([&](auto& ranker) { return ranker.best(request_.k, request_.ties, checkpoint); },
-                   score_ranker_);
+  void write_best(Count user) {
+    const RankedList ranked = std::visit(
+        [&](auto& ranker) { return ranker.best(request_.k, request_.ties); }, score_ranker_);
     const auto* sparse_scores = std::get_if<SparseScores>(&request_.scores);
     const Offset row_begin = sparse_scores == nullptr ? 0 : sparse_scores->items.begin(user);
     const auto positions = request_.positions.subspan(static_cast<std::size_t>(user * request_.k),
                                                       static_cast<std::size_t>(request_.k));
-    in_chunks(ranked.offsets.size(), checkpoint, [&](std::size_t from, std::size_t to) {
+    in_chunks(ranked.offsets.size(), run_, [&](std::size_t from, std::size_t to) {
       std::ranges::transform(ranked.offsets.subspan(from, to - from),
                              positions.subspan(from).begin(),
                              [&](Offset position) { return row_begin + position; });
     });
-    pad(positions.subspan(ranked.offsets.size()), std::int64_t{-1}, checkpoint);
-    if (!request_.best_scores.empty()) write_scores(user, ranked.offsets.size(), checkpoint);
+    pad(positions.subspan(ranked.offsets.size()), std::int64_t{-1});
+    if (!request_.best_scores.empty()) write_scores(user, ranked.offsets.size());
   }
 
  private:
   template <class Cell>
-  static void pad(std::span<Cell> cells, Cell padding, const Checkpoint& checkpoint) {
-    in_chunks(cells.size(), checkpoint, [&](std::size_t from, std::size_t to) {
+  void pad(std::span<Cell> cells, Cell padding) const {
+    in_chunks(cells.size(), run_, [&](std::size_t from, std::size_t to) {
       std::ranges::fill(cells.subspan(from, to - from), padding);
     });
   }
 
   // Writes the scores of the items ranked last.
-  void write_scores(Count user, std::size_t count, const Checkpoint& checkpoint) {
+  void write_scores(Count user, std::size_t count) {
     const auto scores = request_.best_scores.subspan(static_cast<std::size_t>(user * request_.k),
                                                      static_cast<std::size_t>(request_.k));
     std::visit(
         [&](const auto& ranker) {
-          in_chunks(count, checkpoint, [&](std::size_t from, std::size_t to) {
+          in_chunks(count, run_, [&](std::size_t from, std::size_t to) {
             for (std::size_t i = from; i < to; ++i) {
               scores[i] = static_cast<double>(ranker.score_at(i));
             }
           });
         },
         score_ranker_);
-    pad(scores.subspan(count), std::numeric_limits<double>::quiet_NaN(), checkpoint);
+    pad(scores.subspan(count), std::numeric_limits<double>::quiet_NaN());
   }
 
   const TopKRequest& request_;
+  const Run& run_;
   AnyScoreRanker score_ranker_;
   ListMatcher matcher_;
   std::optional<Screening> screening_;  // if it pays
@@ -215,11 +220,10 @@ class TopKRanker {
 
 // Sums `count_in_user(user, first)` over all users, and locates the first fault.
 template <class CountInUser>
-void count_faults(Count users, Fault& fault, const Checkpoint& checkpoint,
-                  const CountInUser& count_in_user) {
+void count_faults(const SharedState& shared, Fault& fault, const CountInUser& count_in_user) {
   fault.count = 0;
-  for (Count user = 0; user < users; ++user) {
-    checkpoint();
+  for (Count user = 0; user < user_count(shared.request.scores); ++user) {
+    shared.run.checkpoint();
     Offset first = -1;
     const Count count = count_in_user(user, first);
     if (count > 0 && fault.count == 0) {
@@ -230,7 +234,8 @@ void count_faults(Count users, Fault& fault, const Checkpoint& checkpoint,
   }
 }
 
-void refuse_nan(const TopKRequest& request, TopKRanker& ranker, const Checkpoint& checkpoint) {
+void refuse_nan(const SharedState& shared, TopKRanker& ranker) {
+  const TopKRequest& request = shared.request;
   if (request.nan != NanScores::raise) return;
   const bool drops =
       std::visit([](const auto& scores) { return scores.min_score.has_value(); }, request.scores);
@@ -239,20 +244,19 @@ void refuse_nan(const TopKRequest& request, TopKRanker& ranker, const Checkpoint
               .found = "NaN",
               .change = Change{"nan", "last", true},
               .hint = drops ? "drops their items" : "ranks them last"};
-  count_faults(user_count(request.scores), fault, checkpoint, [&](Count user, Offset& first) {
-    ranker.open_user(user, checkpoint);
-    return ranker.count_nan(first, checkpoint);
+  count_faults(shared, fault, [&](Count user, Offset& first) {
+    ranker.open_user(user);
+    return ranker.count_nan(first);
   });
   if (fault.count > 0) throw InputError(std::move(fault));
 }
 
-void refuse_duplicates(const TopKRequest& request, TopKRanker& ranker,
-                       const Checkpoint& checkpoint) {
-  const auto* sparse_scores = std::get_if<SparseScores>(&request.scores);
+void refuse_duplicates(const SharedState& shared, TopKRanker& ranker) {
+  const auto* sparse_scores = std::get_if<SparseScores>(&shared.request.scores);
   if (sparse_scores == nullptr) return;
   Fault fault{.argument = "scores", .expected = "each item once per user", .found = "again"};
-  count_faults(user_count(request.scores), fault, checkpoint, [&](Count user, Offset& first) {
-    ranker.open_user(user, checkpoint);
+  count_faults(shared, fault, [&](Count user, Offset& first) {
+    ranker.open_user(user);
     return ranker.count_duplicates(first);
   });
   if (fault.count == 0) return;
@@ -265,15 +269,15 @@ void refuse_duplicates(const TopKRequest& request, TopKRanker& ranker,
   throw InputError(std::move(fault));
 }
 
-void refuse_ties(const TopKRequest& request, TopKRanker& ranker, const Checkpoint& checkpoint) {
+void refuse_ties(const SharedState& shared, TopKRanker& ranker) {
   Fault fault{.argument = "scores",
               .expected = "no tie among the best items (ties='raise')",
               .found = "",
               .change = Change{"ties", "lowest_id", true},
               .hint = "orders them by id"};
-  count_faults(user_count(request.scores), fault, checkpoint, [&](Count user, Offset&) {
-    ranker.open_user(user, checkpoint);
-    const Count rank = ranker.first_tied_rank(checkpoint);
+  count_faults(shared, fault, [&](Count user, Offset&) {
+    ranker.open_user(user);
+    const Count rank = ranker.first_tied_rank();
     if (rank > 0 && fault.found.empty()) fault.found = "a tie at rank " + std::to_string(rank);
     return rank > 0 ? 1 : 0;
   });
@@ -282,12 +286,10 @@ void refuse_ties(const TopKRequest& request, TopKRanker& ranker, const Checkpoin
 
 // Reports a broken rule: reads all users again to count its violations and find the first.
 [[noreturn]] void throw_fault(const SharedState& shared) {
-  const TopKRequest& request = shared.request;
-  const Checkpoint checkpoint = timed_checkpoint(request.poll);
   TopKRanker ranker(shared);
-  refuse_nan(request, ranker, checkpoint);
-  refuse_duplicates(request, ranker, checkpoint);
-  refuse_ties(request, ranker, checkpoint);
+  refuse_nan(shared, ranker);
+  refuse_duplicates(shared, ranker);
+  refuse_ties(shared, ranker);
   throw InputError({.argument = "scores",
                     .expected = "an array that does not change",
                     .found = "another thread writing to it"});
@@ -302,33 +304,33 @@ Count user_count(const AnyScores& scores) {
 }
 
 void topk(const TopKRequest& request) {
-  const std::uint64_t id_bits = validate(request);
+  const Run run(request);
+  const SharedState shared = make_shared_state(request, run);
   const Count users = user_count(request.scores);
   const Count ids =
       std::visit([](const auto& source) { return cost_in_ids(source); }, request.scores);
-  const SharedState shared = make_shared_state(request, id_bits);
   const Count block_users = shared.screening_request.is_empty()
                                 ? users_per_block(users, ids)
                                 : Screening::block_users(std::get<Embeddings>(request.scores),
                                                          shared.screening_request, request.threads);
-  std::vector<std::unique_ptr<TopKRanker>> rankers(static_cast<std::size_t>(request.threads));
+  std::vector<std::unique_ptr<TopKRanker>> rankers(static_cast<std::size_t>(run.threads()));
   std::atomic<bool> has_fault = false;
-  const auto body = [&](int index, Count block, const Checkpoint& checkpoint) {
+  const auto body = [&](int index, Count block) {
     auto& ranker = rankers[static_cast<std::size_t>(index)];
     if (!ranker) ranker = std::make_unique<TopKRanker>(shared);
     const Count end = std::min((block + 1) * block_users, users);
-    ranker->prepare(block * block_users, end, checkpoint);
+    ranker->prepare(block * block_users, end);
     Count user = block * block_users;
     for (; user < end && !has_fault; ++user) {
-      if (ranker->open_user(user, checkpoint) && ranker->first_tied_rank(checkpoint) == 0) {
-        ranker->write_best(user, checkpoint);
+      if (ranker->open_user(user) && ranker->first_tied_rank() == 0) {
+        ranker->write_best(user);
       } else {
         has_fault = true;
       }
     }
     if (request.finished != nullptr) *request.finished += user - block * block_users;
   };
-  parallel_for((users + block_users - 1) / block_users, request.threads, body, request.poll);
+  parallel_for(run, (users + block_users - 1) / block_users, body);
   if (has_fault) throw_fault(shared);
 }
 

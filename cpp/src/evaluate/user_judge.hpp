@@ -7,7 +7,7 @@
 #include <span>
 #include <vector>
 
-#include "base/checkpoint.hpp"
+#include "base/run.hpp"
 #include "evaluate/job.hpp"
 #include "evaluate/judged_batch.hpp"
 #include "evaluate/violations.hpp"
@@ -26,25 +26,25 @@ class UserJudge {
   explicit UserJudge(const Job& job);
 
   // Screens these users together if that pays. Callers may still skip any of them.
-  void prepare(std::span<const Count> users, const Checkpoint& checkpoint);
+  void prepare(std::span<const Count> users);
 
   // Adds the user to the batch and to the tally. Returns the rule that the user breaks, if any; the
   // batch may then hold rows of the user and must be cleared.
-  Violation judge(Count user, JudgedBatch& batch, Tally& tally, const Checkpoint& checkpoint);
+  Violation judge(Count user, JudgedBatch& batch, Tally& tally);
 
   // Writes the user's row of the judged lists, for a plan of one value: its items, grades and hits.
   // Returns the rule that the user breaks, if any.
-  Violation judge_list(Count user, const JudgedLists& judged, const Checkpoint& checkpoint);
+  Violation judge_list(Count user, const JudgedLists& judged);
 
   // Matches any user, judged or not. Valid until the next call of any member.
-  const Matches& match(Count user, const Checkpoint& checkpoint);
+  const Matches& match(Count user);
   // Matches the user's base list with the list read last. Valid until the next call of any member.
-  const Matches& match_base(Count user, const Checkpoint& checkpoint);
+  const Matches& match_base(Count user);
   // Returns the first tie of an item of the truth down to the rank at which ties are refused.
   [[nodiscard]] std::optional<Tie> first_forbidden_tie(const Matches& matches) const;
   // Returns the offsets in the row of the truth's items that repeat within a tie, if the plan
   // refuses them: ascending, for the user matched last. Valid until the next call of any member.
-  std::span<const Offset> find_tied_repeats(const Checkpoint& checkpoint);
+  std::span<const Offset> find_tied_repeats();
   struct RefusedItems {
     Count count = 0;
     std::int64_t first = -1;
@@ -52,53 +52,44 @@ class UserJudge {
   };
   // Finds the items of the user's list that a metric reads and refuses: those outside the
   // catalogue, not in train, or without features.
-  RefusedItems find_refused_items(Violation violation, Count user, const Checkpoint& checkpoint);
+  RefusedItems find_refused_items(Violation violation, Count user);
   // Finds the distinct relevant items of the user without a value, for the first metric that reads
   // values and lacks one.
-  RefusedItems find_items_without_value(Count user, const Checkpoint& checkpoint);
+  RefusedItems find_items_without_value(Count user);
   // Returns the first tie in the list of the user matched last, down to the rank at which ties are
   // refused in lists that a metric reads: the rank of its first item, or 0.
-  Count first_tie_of_list(const Checkpoint& checkpoint);
+  Count first_tie_of_list();
   // Counts the user's NaN scores and sets `first` to the first one.
-  Count count_nan(Count user, Offset& first, const Checkpoint& checkpoint);
+  Count count_nan(Count user, Offset& first);
 
  private:
   [[nodiscard]] std::span<const double> grades_of(Count user) const;
-  std::span<const double> values_of(Count user, const Checkpoint& checkpoint);
+  std::span<const double> values_of(Count user);
   [[nodiscard]] std::span<const std::int64_t> excluded_items(Count user) const;
   [[nodiscard]] TruthPositions truth_positions(Count user) const;
-  bool open_scores(Count user, const Checkpoint& checkpoint);
-  const Matches& match(Count user, Ties ties, const Checkpoint& checkpoint);
-  const Matches& match_list(Count user, const Checkpoint& checkpoint);
-  const Matches& match_scores(AnyScoreRanker& any_ranker, Count user, Ties ties,
-                              const Checkpoint& checkpoint);
+  bool open_scores(Count user);
+  const Matches& match(Count user, Ties ties);
+  const Matches& match_list(Count user);
+  const Matches& match_scores(AnyScoreRanker& any_ranker, Count user, Ties ties);
   [[nodiscard]] bool may_depend_on_ties(Count user, Ties ties);
-  Violation check_matches(const Matches& matches, Ties ties, const Checkpoint& checkpoint);
-  void read_list(Count user, const Matches& matches, Ties ties, std::span<std::int64_t> items,
-                 const Checkpoint& checkpoint);
-  static void read_scored_list(AnyScoreRanker& any_ranker, Ties ties, std::span<std::int64_t> items,
-                               const Checkpoint& checkpoint);
+  Violation check_matches(const Matches& matches, Ties ties);
+  void read_list(Count user, const Matches& matches, Ties ties, std::span<std::int64_t> items);
+  void read_scored_list(AnyScoreRanker& any_ranker, Ties ties, std::span<std::int64_t> items);
   void add_list(Count user, const Matches& matches, std::size_t rules_index, const HitRow& row,
-                ListRows& rows, const Checkpoint& checkpoint);
-  void add_numbers(std::span<const std::int64_t> items, bool has_repeats, ListRows& rows,
-                   const Checkpoint& checkpoint);
+                ListRows& rows);
+  void add_numbers(std::span<const std::int64_t> items, bool has_repeats, ListRows& rows);
   void add_base_ranks(Count user, std::span<const std::int64_t> items, bool has_repeats,
-                      ListRows& rows, const Checkpoint& checkpoint);
-  void note_unusual_items(std::span<ItemNumber> numbers, ListRows& rows,
-                          const Checkpoint& checkpoint);
-  void note_ties(std::size_t size, ListRows& rows, const Checkpoint& checkpoint);
-  void note_relevant(Count user, const Matches& matches, const JudgingRules& rules, ListRows& rows,
-                     const Checkpoint& checkpoint);
-  [[nodiscard]] Count count_distinct(std::span<const std::int64_t> items,
-                                     const Checkpoint& checkpoint);
+                      ListRows& rows);
+  void note_unusual_items(std::span<ItemNumber> numbers, ListRows& rows);
+  void note_ties(std::size_t size, ListRows& rows);
+  void note_relevant(Count user, const Matches& matches, const JudgingRules& rules, ListRows& rows);
+  [[nodiscard]] Count count_distinct(std::span<const std::int64_t> items);
   template <class Cell>
-  void leave_out_repeats(std::span<Cell> cells, Cell left_out, const Checkpoint& checkpoint);
-  void judge_extremes(Count user, std::span<const double> values, JudgedBatch& batch,
-                      const Checkpoint& checkpoint);
-  void add_to_tally(Count user, const Matches& matches, const HitRow& row, Tally& tally,
-                    const Checkpoint& checkpoint);
+  void leave_out_repeats(std::span<Cell> cells, Cell left_out);
+  void judge_extremes(Count user, std::span<const double> values, JudgedBatch& batch);
+  void add_to_tally(Count user, const Matches& matches, const HitRow& row, Tally& tally);
   void count_candidates(Tally& tally);
-  std::span<const Count> find_masked_entries(Count user, const Checkpoint& checkpoint);
+  std::span<const Count> find_masked_entries(Count user);
 
   const Job& job_;
   ListMatcher matcher_;

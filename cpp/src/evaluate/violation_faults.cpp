@@ -142,64 +142,59 @@ bool drops_nan(const Predictions& predictions) {
       predictions);
 }
 
-Fault nan_fault(const Request& request, UserJudge& judge, Count user,
-                const Checkpoint& checkpoint) {
+Fault nan_fault(const Request& request, UserJudge& judge, Count user) {
   Fault fault{.argument = "predictions",
               .expected = "scores without NaN",
               .found = "NaN",
               .change = Change{"nan", "last"},
               .hint = drops_nan(request.predictions) ? "drops their items" : "ranks them last"};
-  judge.count_nan(user, fault.position, checkpoint);
+  judge.count_nan(user, fault.position);
   return fault;
 }
 
 }  // namespace
 
-Count count_violations(Violation violation, UserJudge& judge, Count user,
-                       const Checkpoint& checkpoint) {
+Count count_violations(Violation violation, UserJudge& judge, Count user) {
   Offset first_nan = -1;
-  if (violation == Violation::nan_score) return judge.count_nan(user, first_nan, checkpoint);
-  if (refuses_items(violation)) return judge.find_refused_items(violation, user, checkpoint).count;
-  if (violation == Violation::missing_value)
-    return judge.find_items_without_value(user, checkpoint).count;
-  if (violation == Violation::duplicate_base_items)
-    return judge.match_base(user, checkpoint).list_duplicates;
-  const Matches& matches = judge.match(user, checkpoint);
+  if (violation == Violation::nan_score) return judge.count_nan(user, first_nan);
+  if (refuses_items(violation)) return judge.find_refused_items(violation, user).count;
+  if (violation == Violation::missing_value) return judge.find_items_without_value(user).count;
+  if (violation == Violation::duplicate_base_items) return judge.match_base(user).list_duplicates;
+  const Matches& matches = judge.match(user);
   switch (violation) {
     case Violation::duplicate_truth:
       return matches.truth_duplicates;
     case Violation::duplicate_items:
       return matches.list_duplicates;
     case Violation::tied_repeat:
-      return static_cast<Count>(judge.find_tied_repeats(checkpoint).size());
+      return static_cast<Count>(judge.find_tied_repeats().size());
     default:
       return 1;
   }
 }
 
-Fault describe_violation(Violation violation, const Request& request, UserJudge& judge, Count user,
-                         const Checkpoint& checkpoint) {
-  if (violation == Violation::nan_score) return nan_fault(request, judge, user, checkpoint);
+Fault describe_violation(Violation violation, const Request& request, UserJudge& judge,
+                         Count user) {
+  if (violation == Violation::nan_score) return nan_fault(request, judge, user);
   if (refuses_items(violation)) {
-    return refused_item_fault(violation, request,
-                              judge.find_refused_items(violation, user, checkpoint));
+    return refused_item_fault(violation, request, judge.find_refused_items(violation, user));
   }
   if (violation == Violation::missing_value)
-    return missing_value_fault(judge.find_items_without_value(user, checkpoint).first);
+    return missing_value_fault(judge.find_items_without_value(user).first);
   if (violation == Violation::duplicate_base_items)
-    return duplicate_base_items_fault(request, judge.match_base(user, checkpoint), user);
-  const Matches& matches = judge.match(user, checkpoint);
+    return duplicate_base_items_fault(request, judge.match_base(user), user);
+  const Matches& matches = judge.match(user);
   switch (violation) {
     case Violation::duplicate_truth:
       return duplicate_truth_fault(request, matches, user);
     case Violation::duplicate_items:
       return duplicate_items_fault(request, matches, user);
     case Violation::tied_repeat:
-      return tied_repeat_fault(request, judge.find_tied_repeats(checkpoint), user);
+      return tied_repeat_fault(request, judge.find_tied_repeats(), user);
     case Violation::tied_score:
       return tied_score_fault(judge.first_forbidden_tie(matches));
     case Violation::tied_list:
-      return tied_list_fault(judge.first_tie_of_list(checkpoint));
+      return tied_list_fault(judge.first_tie_of_list());
     case Violation::empty_truth:
       return {.argument = "truth",
               .expected = "a relevant item for every user (empty_truth='error')",

@@ -1,7 +1,6 @@
 // Error messages about rules that lists break.
 #pragma once
 
-#include "base/checkpoint.hpp"
 #include "evaluate/user_judge.hpp"
 #include "evaluate/violations.hpp"
 #include "exactk/error.hpp"
@@ -11,11 +10,10 @@
 namespace exactk {
 
 // Returns how often the user breaks the rule.
-[[nodiscard]] Count count_violations(Violation violation, UserJudge& judge, Count user,
-                                     const Checkpoint& checkpoint);
+[[nodiscard]] Count count_violations(Violation violation, UserJudge& judge, Count user);
 
 // Describes the fault in the lists of the first user who breaks the rule.
 [[nodiscard]] Fault describe_violation(Violation violation, const Request& request,
-                                       UserJudge& judge, Count user, const Checkpoint& checkpoint);
+                                       UserJudge& judge, Count user);
 
 }  // namespace exactk

@@ -5,7 +5,6 @@
 #include <span>
 #include <vector>
 
-#include "base/checkpoint.hpp"
 #include "evaluate/batch_scorer.hpp"
 #include "evaluate/job.hpp"
 #include "evaluate/judged_batch.hpp"
@@ -19,28 +18,27 @@ namespace exactk {
 class Worker {
  public:
   explicit Worker(const Job& job)
-      : runs_(job.plan.runs), judge_(job), scorer_(job), batch_(job.plan.judging_rules.size()) {
+      : passes_(job.plan.passes), judge_(job), scorer_(job), batch_(job.plan.judging_rules.size()) {
     if (PlainUsers::are_likely(job)) plain_users_.emplace(job);
   }
 
   [[nodiscard]] UserJudge& judge() noexcept { return judge_; }
 
   // Adds a user to the batch. Returns the rule that this user or one of the batch breaks, if any.
-  Violation add_user(Count user, const Checkpoint& checkpoint) {
-    if (plain_users_ && plain_users_->add(user, scorer_, tally_, checkpoint))
-      return Violation::none;
-    const Violation violation = judge_.judge(user, batch_, tally_, checkpoint);
+  Violation add_user(Count user) {
+    if (plain_users_ && plain_users_->add(user, scorer_, tally_)) return Violation::none;
+    const Violation violation = judge_.judge(user, batch_, tally_);
     if (violation != Violation::none) {
       batch_.clear();
       return violation;
     }
-    return batch_.is_full() ? score_batch(checkpoint) : Violation::none;
+    return batch_.is_full() ? score_batch() : Violation::none;
   }
 
   // Scores and sums all users added. Returns the gravest rule that one of them breaks, if any.
-  Violation finish_users(const Checkpoint& checkpoint) {
-    if (plain_users_) plain_users_->score(scorer_, tally_, checkpoint);
-    return score_batch(checkpoint);
+  Violation finish_users() {
+    if (plain_users_) plain_users_->score(scorer_, tally_);
+    return score_batch();
   }
 
   // Sums over the users scored since the last `clear`.
@@ -60,13 +58,13 @@ class Worker {
 
  private:
   // Scores and sums the users of the batch, and empties it.
-  Violation score_batch(const Checkpoint& checkpoint) {
-    const Violation violation = scorer_.score(runs_, batch_, tally_, checkpoint);
+  Violation score_batch() {
+    const Violation violation = scorer_.score(passes_, batch_, tally_);
     batch_.clear();
     return violation;
   }
 
-  std::span<const Run> runs_;
+  std::span<const Pass> passes_;
   UserJudge judge_;
   BatchScorer scorer_;
   std::optional<PlainUsers> plain_users_;  // if there may be some

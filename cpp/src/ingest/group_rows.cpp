@@ -8,9 +8,8 @@
 #include <numeric>
 #include <utility>
 
-#include "base/checkpoint.hpp"
-#include "base/parallel.hpp"
 #include "base/read_once.hpp"
+#include "base/run.hpp"
 #include "base/runs.hpp"
 #include "exactk/error.hpp"
 
@@ -38,12 +37,11 @@ std::size_t rows_per_slice(std::size_t rows, Count users, int threads) {
 
 // Counts the rows of each user. Returns whether the slice is already in ascending order of users.
 bool count_slice(std::span<const Code> codes, std::size_t first_row, Count users,
-                 std::vector<Offset>& counts, const std::string& argument,
-                 const Checkpoint& checkpoint) {
-  grow(counts, static_cast<std::size_t>(users), Offset{0}, checkpoint);
+                 std::vector<Offset>& counts, const std::string& argument, const Run& run) {
+  grow(counts, static_cast<std::size_t>(users), Offset{0}, run);
   bool sorted = true;
   Code previous = 0;
-  in_chunks(codes.size(), checkpoint, [&](std::size_t begin, std::size_t end) {
+  in_chunks(codes.size(), run, [&](std::size_t begin, std::size_t end) {
     for (std::size_t row = begin; row < end; ++row) {
       const Code code = read_once(codes[row]);
       if (std::cmp_greater_equal(code, users)) refuse_code(code, users, first_row + row, argument);
@@ -84,45 +82,39 @@ std::vector<Offset> run_starts(std::span<const Code> codes, const Execution& exe
   if (codes.empty()) return starts;
   starts.push_back(0);
   Code last = read_once(codes.front());
-  in_chunks(codes.size(), timed_checkpoint(execution.poll),
-            [&](std::size_t begin, std::size_t end) {
-              visit_changes(codes.subspan(begin, end - begin), last, [&](std::size_t position) {
-                starts.push_back(static_cast<Offset>(begin + position));
-              });
-            });
+  const Run run(execution);
+  in_chunks(codes.size(), run, [&](std::size_t begin, std::size_t end) {
+    visit_changes(codes.subspan(begin, end - begin), last, [&](std::size_t position) {
+      starts.push_back(static_cast<Offset>(begin + position));
+    });
+  });
   return starts;
 }
 
 RowCounts count_rows(std::span<const Code> codes, Count users, const std::string& argument,
                      const Execution& execution) {
-  check_threads(execution.threads);
+  const Run run(execution);
   const std::size_t rows = codes.size();
   RowCounts counts;
-  counts.slice_rows = std::max<std::size_t>(1, rows_per_slice(rows, users, execution.threads));
+  counts.slice_rows = std::max<std::size_t>(1, rows_per_slice(rows, users, run.threads()));
   const std::size_t slices =
       std::max<std::size_t>(1, (rows + counts.slice_rows - 1) / counts.slice_rows);
   counts.slice_offsets.resize(slices);
   std::vector<std::uint8_t> sorted(slices);
-  parallel_for(
-      static_cast<Count>(slices), execution.threads,
-      [&](int /*worker*/, Count block, const Checkpoint& checkpoint) {
-        const auto slice = static_cast<std::size_t>(block);
-        const std::size_t begin = slice * counts.slice_rows;
-        const auto slice_codes = codes.subspan(begin, std::min(counts.slice_rows, rows - begin));
-        sorted[slice] = count_slice(slice_codes, begin, users, counts.slice_offsets[slice],
-                                    argument, checkpoint)
-                            ? 1
-                            : 0;
-      },
-      execution.poll);
+  parallel_for(run, static_cast<Count>(slices), [&](int /*worker*/, Count block) {
+    const auto slice = static_cast<std::size_t>(block);
+    const std::size_t begin = slice * counts.slice_rows;
+    const auto slice_codes = codes.subspan(begin, std::min(counts.slice_rows, rows - begin));
+    std::vector<Offset>& offsets = counts.slice_offsets[slice];
+    sorted[slice] = count_slice(slice_codes, begin, users, offsets, argument, run) ? 1 : 0;
+  });
   for (std::size_t slice = 0; slice < slices; ++slice) {
     const std::size_t begin = slice * counts.slice_rows;
     const bool is_ascending = begin == 0 || begin >= rows || codes[begin] >= codes[begin - 1];
     counts.is_grouped = counts.is_grouped && sorted[slice] != 0 && is_ascending;
   }
-  const Checkpoint checkpoint = timed_checkpoint(execution.poll);
-  grow(counts.indptr, static_cast<std::size_t>(users) + 1, Offset{0}, checkpoint);
-  in_chunks(static_cast<std::size_t>(users), checkpoint, [&](std::size_t begin, std::size_t end) {
+  grow(counts.indptr, static_cast<std::size_t>(users) + 1, Offset{0}, run);
+  in_chunks(static_cast<std::size_t>(users), run, [&](std::size_t begin, std::size_t end) {
     for (std::size_t user = begin; user < end; ++user) {
       Offset next = counts.indptr[user];
       for (auto& offsets : counts.slice_offsets) next += std::exchange(offsets[user], next);
@@ -135,16 +127,16 @@ RowCounts count_rows(std::span<const Code> codes, Count users, const std::string
 void copy_grouped(RowCounts counts, std::span<const Code> codes,
                   std::span<const ColumnCopy> columns, const std::string& argument,
                   const Execution& execution) {
-  check_threads(execution.threads);
+  const Run run(execution);
   const std::size_t rows = codes.size();
   const auto users = static_cast<Count>(counts.indptr.size()) - 1;
-  const auto copy_slice = [&](int /*worker*/, Count block, const Checkpoint& checkpoint) {
+  const auto copy_slice = [&](int /*worker*/, Count block) {
     std::vector<Offset>& next = counts.slice_offsets[static_cast<std::size_t>(block)];
     const std::size_t first = static_cast<std::size_t>(block) * counts.slice_rows;
     constexpr std::size_t kCopyRows = 1024;  // their destinations stay in the L1 cache
     std::vector<Offset> destinations(kCopyRows);
     in_chunks(
-        std::min(counts.slice_rows, rows - first), checkpoint,
+        std::min(counts.slice_rows, rows - first), run,
         [&](std::size_t begin, std::size_t end) {
           for (std::size_t i = begin; i < end; ++i) {
             const Code code = read_once(codes[first + i]);
@@ -158,8 +150,7 @@ void copy_grouped(RowCounts counts, std::span<const Code> codes,
         },
         kCopyRows);
   };
-  parallel_for(static_cast<Count>(counts.slice_offsets.size()), execution.threads, copy_slice,
-               execution.poll);
+  parallel_for(run, static_cast<Count>(counts.slice_offsets.size()), copy_slice);
 }
 
 Grouping group_rows(std::span<const Code> codes, Count users, const std::string& argument,
@@ -168,10 +159,10 @@ Grouping group_rows(std::span<const Code> codes, Count users, const std::string&
   Grouping grouping{.indptr = counts.indptr, .order = {}};
   if (counts.is_grouped) return grouping;
   std::vector<Offset> rows;
-  const Checkpoint checkpoint = timed_checkpoint(execution.poll);
-  grow(rows, codes.size(), Offset{0}, checkpoint);
+  const Run run(execution);
+  grow(rows, codes.size(), Offset{0}, run);
   std::iota(rows.begin(), rows.end(), Offset{0});
-  grow(grouping.order, codes.size(), Offset{0}, checkpoint);
+  grow(grouping.order, codes.size(), Offset{0}, run);
   const ColumnCopy column{.from = reinterpret_cast<const std::byte*>(rows.data()),
                           .stride = sizeof(Offset),
                           .to = reinterpret_cast<std::byte*>(grouping.order.data()),
@@ -184,12 +175,12 @@ namespace {
 
 template <class T>
 void order_rows(Grouping& grouping, std::span<const T> ranks, const std::string& argument,
-                const Checkpoint& checkpoint) {
+                const Run& run) {
   const auto users = grouping.indptr.size() - 1;
   const auto before = [&](Offset one, Offset other) {
     return ranks[static_cast<std::size_t>(one)] < ranks[static_cast<std::size_t>(other)];
   };
-  in_chunks(users, checkpoint, [&](std::size_t first, std::size_t last) {
+  in_chunks(users, run, [&](std::size_t first, std::size_t last) {
     for (std::size_t user = first; user < last; ++user) {
       const auto begin = static_cast<std::size_t>(grouping.indptr[user]);
       const auto size = static_cast<std::size_t>(grouping.indptr[user + 1]) - begin;
@@ -211,10 +202,9 @@ void order_rows(Grouping& grouping, std::span<const T> ranks, const std::string&
 
 // Whether the ranks of each user ascend where they are.
 template <class T>
-bool are_ordered(std::span<const Offset> indptr, std::span<const T> ranks,
-                 const Checkpoint& checkpoint) {
+bool are_ordered(std::span<const Offset> indptr, std::span<const T> ranks, const Run& run) {
   bool ascend = true;
-  in_chunks(indptr.size() - 1, checkpoint, [&](std::size_t first, std::size_t last) {
+  in_chunks(indptr.size() - 1, run, [&](std::size_t first, std::size_t last) {
     for (std::size_t user = first; ascend && user < last; ++user) {
       const auto begin = static_cast<std::size_t>(indptr[user]);
       const auto size = static_cast<std::size_t>(indptr[user + 1]) - begin;
@@ -238,19 +228,18 @@ void check_no_nan(std::span<const double> ranks, const std::string& argument) {
 
 void order_by_rank(Grouping& grouping, const Ranks& ranks, const std::string& argument,
                    const Execution& execution) {
-  check_threads(execution.threads);
-  const Checkpoint checkpoint = timed_checkpoint(execution.poll);
+  const Run run(execution);
   if (const auto* floats = std::get_if<std::span<const double>>(&ranks))
     check_no_nan(*floats, argument);
   if (grouping.order.empty()) {
     const auto ascend = [&](auto values) {
-      return are_ordered(std::span<const Offset>(grouping.indptr), values, checkpoint);
+      return are_ordered(std::span<const Offset>(grouping.indptr), values, run);
     };
     if (std::visit(ascend, ranks)) return;
     grouping.order.resize(static_cast<std::size_t>(grouping.indptr.back()));
     std::iota(grouping.order.begin(), grouping.order.end(), Offset{0});
   }
-  std::visit([&](auto values) { order_rows(grouping, values, argument, checkpoint); }, ranks);
+  std::visit([&](auto values) { order_rows(grouping, values, argument, run); }, ranks);
 }
 
 }  // namespace exactk

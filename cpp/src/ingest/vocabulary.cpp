@@ -10,9 +10,8 @@
 #include <type_traits>
 #include <utility>
 
-#include "base/checkpoint.hpp"
-#include "base/parallel.hpp"
 #include "base/read_once.hpp"
+#include "base/run.hpp"
 #include "base/runs.hpp"
 #include "exactk/error.hpp"
 #include "ingest/code_table.hpp"
@@ -141,10 +140,10 @@ struct Range {
 };
 
 template <class T>
-Range range_of(std::span<const T> column, const Checkpoint& checkpoint) {
+Range range_of(std::span<const T> column, const Run& run) {
   T low = std::numeric_limits<T>::max();
   T high = std::numeric_limits<T>::min();
-  in_chunks(column.size(), checkpoint, [&](std::size_t begin, std::size_t end) {
+  in_chunks(column.size(), run, [&](std::size_t begin, std::size_t end) {
     for (std::size_t i = begin; i < end; ++i) {
       const T value = read_once(column[i]);
       low = std::min(low, value);
@@ -160,9 +159,9 @@ constexpr std::size_t kLookahead = 32;
 
 template <class Target, class KeyAt>
 void encode_each(Target& vocabulary, std::size_t rows, const KeyAt& key_at, std::span<Code> codes,
-                 const Checkpoint& checkpoint) {
+                 const Run& run) {
   std::array<Lookup<std::invoke_result_t<KeyAt, std::size_t>>, kLookahead> lookups;
-  in_chunks(rows, checkpoint, [&](std::size_t begin, std::size_t end) {
+  in_chunks(rows, run, [&](std::size_t begin, std::size_t end) {
     for (; begin < end; begin += kLookahead) {
       const std::size_t count = std::min(kLookahead, end - begin);
       for (std::size_t i = 0; i < count; ++i) {
@@ -176,8 +175,8 @@ void encode_each(Target& vocabulary, std::size_t rows, const KeyAt& key_at, std:
 
 template <class T>
 Range declare_range_of(Vocabulary& vocabulary, std::span<const T> column,
-                       const std::string& argument, const Checkpoint& checkpoint) {
-  const Range range = range_of(column, checkpoint);
+                       const std::string& argument, const Run& run) {
+  const Range range = range_of(column, run);
   if constexpr (std::is_signed_v<T>) {
     vocabulary.declare_range(static_cast<std::int64_t>(range.low) < 0, false, argument);
   } else {
@@ -197,7 +196,7 @@ constexpr std::size_t kRunLength = 8;  // shorter runs on average are not worth 
 
 // Returns false, with the first of the runs, as soon as they are short.
 template <class T>
-bool collect_runs(std::span<const T> column, Runs<T>& runs, const Checkpoint& checkpoint) {
+bool collect_runs(std::span<const T> column, Runs<T>& runs, const Run& run) {
   constexpr std::size_t kRows = 1024;  // between two looks at how many runs there are
   bool are_long = true;
   T last = read_once(column[0]);
@@ -209,7 +208,7 @@ bool collect_runs(std::span<const T> column, Runs<T>& runs, const Checkpoint& ch
     });
     are_long = runs.keys.size() <= end / kRunLength;
   };
-  in_chunks(column.size(), checkpoint, collect, kRows);
+  in_chunks(column.size(), run, collect, kRows);
   runs.keys.push_back(last);
   runs.ends.push_back(column.size());
   return are_long;
@@ -218,18 +217,18 @@ bool collect_runs(std::span<const T> column, Runs<T>& runs, const Checkpoint& ch
 // Looks up the key of each run once, as in files that are sorted by user.
 template <class T>
 void encode_runs(Vocabulary& vocabulary, const Runs<T>& runs, std::span<Code> codes,
-                 const std::string& argument, const Checkpoint& checkpoint) {
-  declare_range_of(vocabulary, std::span<const T>(runs.keys), argument, checkpoint);
+                 const std::string& argument, const Run& run) {
+  declare_range_of(vocabulary, std::span<const T>(runs.keys), argument, run);
   std::vector<Code> run_codes;
-  grow(run_codes, runs.keys.size(), kNoCode, checkpoint);
+  grow(run_codes, runs.keys.size(), kNoCode, run);
   const auto key_at = [&](std::size_t i) { return static_cast<std::uint64_t>(runs.keys[i]); };
-  encode_each(vocabulary, runs.keys.size(), key_at, run_codes, checkpoint);
-  std::size_t run = 0;
-  in_chunks(codes.size(), checkpoint, [&](std::size_t begin, std::size_t end) {
+  encode_each(vocabulary, runs.keys.size(), key_at, run_codes, run);
+  std::size_t index = 0;
+  in_chunks(codes.size(), run, [&](std::size_t begin, std::size_t end) {
     while (begin < end) {
-      const std::size_t stop = std::min(end, runs.ends[run]);
-      std::ranges::fill(codes.subspan(begin, stop - begin), run_codes[run]);
-      if (stop == runs.ends[run]) ++run;
+      const std::size_t stop = std::min(end, runs.ends[index]);
+      std::ranges::fill(codes.subspan(begin, stop - begin), run_codes[index]);
+      if (stop == runs.ends[index]) ++index;
       begin = stop;
     }
   });
@@ -243,7 +242,7 @@ constexpr std::size_t kMaxBacklog = 8;  // keys to enter per row; for more, hash
 // Returns the codes of a range that includes the column's integers, updated to the vocabulary's
 // keys; null if such a range is too wide or takes too long to fill.
 std::shared_ptr<DenseCodes> dense_codes(Vocabulary& vocabulary, Range range, std::size_t rows,
-                                        const Checkpoint& checkpoint) {
+                                        const Run& run) {
   std::shared_ptr<DenseCodes> dense = vocabulary.release_dense();
   const auto keys = static_cast<std::size_t>(vocabulary.size());
   const std::size_t widest = kSparsity * std::max(rows, keys) + kChunk;
@@ -267,9 +266,9 @@ std::shared_ptr<DenseCodes> dense_codes(Vocabulary& vocabulary, Range range, std
   if (dense == nullptr) {
     dense = std::make_shared<DenseCodes>();
     dense->low = low ^ sign;
-    grow(dense->codes, static_cast<std::size_t>(high - low) + 1, kNoCode, checkpoint);
+    grow(dense->codes, static_cast<std::size_t>(high - low) + 1, kNoCode, run);
   }
-  in_chunks(keys - entered, checkpoint, [&](std::size_t begin, std::size_t end) {
+  in_chunks(keys - entered, run, [&](std::size_t begin, std::size_t end) {
     for (std::size_t key = entered + begin; key < entered + end; ++key) {
       const auto code = static_cast<Code>(key);
       const std::uint64_t distance = vocabulary.integer(code) - dense->low;
@@ -282,13 +281,12 @@ std::shared_ptr<DenseCodes> dense_codes(Vocabulary& vocabulary, Range range, std
 // Looks up integers by their distance from the smallest, and then adds the new ones in bulk.
 template <class T>
 void encode_densely(Vocabulary& vocabulary, std::shared_ptr<DenseCodes> dense,
-                    std::span<const T> column, std::span<Code> codes,
-                    const Checkpoint& checkpoint) {
+                    std::span<const T> column, std::span<Code> codes, const Run& run) {
   const std::uint64_t low = dense->low;
   const std::span<Code> code_at = dense->codes;
   const auto first_new_code = static_cast<Code>(vocabulary.size());
   std::vector<std::uint64_t> new_keys;
-  in_chunks(column.size(), checkpoint, [&](std::size_t begin, std::size_t end) {
+  in_chunks(column.size(), run, [&](std::size_t begin, std::size_t end) {
     for (std::size_t i = begin; i < end; ++i) {
       const auto key = static_cast<std::uint64_t>(read_once(column[i]));
       // Another thread may have written keys outside the range since the scan.
@@ -302,9 +300,9 @@ void encode_densely(Vocabulary& vocabulary, std::shared_ptr<DenseCodes> dense,
     }
   });
   std::vector<Code> new_codes;
-  grow(new_codes, new_keys.size(), kNoCode, checkpoint);
+  grow(new_codes, new_keys.size(), kNoCode, run);
   const auto key_at = [&](std::size_t i) { return new_keys[i]; };
-  encode_each(vocabulary, new_keys.size(), key_at, new_codes, checkpoint);
+  encode_each(vocabulary, new_keys.size(), key_at, new_codes, run);
   dense->entered = vocabulary.size();
   const bool is_small = code_at.size() <= kSparsity * static_cast<std::size_t>(dense->entered);
   if (is_small) vocabulary.keep_dense(std::move(dense));
@@ -312,31 +310,30 @@ void encode_densely(Vocabulary& vocabulary, std::shared_ptr<DenseCodes> dense,
 
 template <class T>
 void encode_integers(Vocabulary& vocabulary, std::span<const T> column, std::span<Code> codes,
-                     const std::string& argument, const Checkpoint& checkpoint) {
+                     const std::string& argument, const Run& run) {
   if (column.empty()) return;
-  if (Runs<T> runs; collect_runs(column, runs, checkpoint)) {
-    encode_runs(vocabulary, runs, codes, argument, checkpoint);
+  if (Runs<T> runs; collect_runs(column, runs, run)) {
+    encode_runs(vocabulary, runs, codes, argument, run);
     return;
   }
-  const Range range = declare_range_of(vocabulary, column, argument, checkpoint);
-  if (auto dense = dense_codes(vocabulary, range, column.size(), checkpoint)) {
-    encode_densely(vocabulary, std::move(dense), column, codes, checkpoint);
+  const Range range = declare_range_of(vocabulary, column, argument, run);
+  if (auto dense = dense_codes(vocabulary, range, column.size(), run)) {
+    encode_densely(vocabulary, std::move(dense), column, codes, run);
     return;
   }
   const auto key_at = [&](std::size_t i) {
     return static_cast<std::uint64_t>(read_once(column[i]));
   };
-  encode_each(vocabulary, column.size(), key_at, codes, checkpoint);
+  encode_each(vocabulary, column.size(), key_at, codes, run);
 }
 
 }  // namespace
 
 void encode(Vocabulary& vocabulary, const ItemArray& column, std::span<Code> codes,
             const std::string& argument, const Execution& execution) {
-  check_threads(execution.threads);
-  const Checkpoint checkpoint = timed_checkpoint(execution.poll);
+  const Run run(execution);
   check_key_type(vocabulary, true);
-  std::visit([&](auto values) { encode_integers(vocabulary, values, codes, argument, checkpoint); },
+  std::visit([&](auto values) { encode_integers(vocabulary, values, codes, argument, run); },
              column);
 }
 
@@ -344,9 +341,9 @@ namespace {
 
 template <class Target, class Strings>
 void encode_slice(Target& target, const Strings& column, std::size_t first, std::span<Code> codes,
-                  const Checkpoint& checkpoint) {
+                  const Run& run) {
   const auto key_at = [&](std::size_t i) -> std::string_view { return column[first + i]; };
-  encode_each(target, codes.size(), key_at, codes, checkpoint);
+  encode_each(target, codes.size(), key_at, codes, run);
 }
 
 // The keys of a slice that the vocabulary lacks. Their provisional codes follow its existing codes.
@@ -370,7 +367,7 @@ struct NewKeys {
 // Encodes slices concurrently, each with its own new keys.
 template <class Strings>
 void encode_in_slices(Vocabulary& vocabulary, const Strings& column, std::span<Code> codes,
-                      std::size_t slices, const Execution& execution) {
+                      std::size_t slices, const Run& run) {
   const std::size_t slice_size = (codes.size() + slices - 1) / slices;
   const auto slice_codes = [&](std::size_t slice) {
     const std::size_t begin = slice * slice_size;
@@ -380,34 +377,29 @@ void encode_in_slices(Vocabulary& vocabulary, const Strings& column, std::span<C
   std::vector<NewKeys> parts;
   parts.reserve(slices);
   for (std::size_t slice = 0; slice < slices; ++slice) parts.push_back({.vocabulary = vocabulary});
-  parallel_for(
-      static_cast<Count>(slices), execution.threads,
-      [&](int /*worker*/, Count block, const Checkpoint& checkpoint) {
-        const auto slice = static_cast<std::size_t>(block);
-        encode_slice(parts[slice], column, slice * slice_size, slice_codes(slice), checkpoint);
-      },
-      execution.poll);
+  parallel_for(run, static_cast<Count>(slices), [&](int /*worker*/, Count block) {
+    const auto slice = static_cast<std::size_t>(block);
+    encode_slice(parts[slice], column, slice * slice_size, slice_codes(slice), run);
+  });
   // Merges slices in order, so codes are the same as after reading the keys in sequence.
   std::vector<std::vector<Code>> translations;
   translations.reserve(slices);
   for (NewKeys& part : parts) {
-    translations.push_back(extend(vocabulary, part.keys, part.keys.size(), "keys", execution));
+    translations.push_back(
+        extend(vocabulary, part.keys, part.keys.size(), "keys", run.execution()));
     part.keys = Vocabulary(false);  // frees its memory
   }
-  parallel_for(
-      static_cast<Count>(slices), execution.threads,
-      [&](int /*worker*/, Count block, const Checkpoint& checkpoint) {
-        const auto slice = static_cast<std::size_t>(block);
-        const auto& translation = translations[slice];
-        if (translation.empty()) return;
-        const auto part = slice_codes(slice);
-        in_chunks(part.size(), checkpoint, [&](std::size_t begin, std::size_t end) {
-          for (Code& code : part.subspan(begin, end - begin)) {
-            if (code >= first_new_code) code = translation[code - first_new_code];
-          }
-        });
-      },
-      execution.poll);
+  parallel_for(run, static_cast<Count>(slices), [&](int /*worker*/, Count block) {
+    const auto slice = static_cast<std::size_t>(block);
+    const auto& translation = translations[slice];
+    if (translation.empty()) return;
+    const auto part = slice_codes(slice);
+    in_chunks(part.size(), run, [&](std::size_t begin, std::size_t end) {
+      for (Code& code : part.subspan(begin, end - begin)) {
+        if (code >= first_new_code) code = translation[code - first_new_code];
+      }
+    });
+  });
 }
 
 }  // namespace
@@ -416,14 +408,14 @@ template <class Strings>
 void encode(Vocabulary& vocabulary, const Strings& column, std::span<Code> codes,
             const Execution& execution) {
   constexpr std::size_t kMinSliceStrings = std::size_t{1} << 18U;  // fewer are not worth a thread
-  check_threads(execution.threads);
+  const Run run(execution);
   check_key_type(vocabulary, false);
   const std::size_t slices = std::clamp<std::size_t>(codes.size() / kMinSliceStrings, 1,
-                                                     static_cast<std::size_t>(execution.threads));
+                                                     static_cast<std::size_t>(run.threads()));
   if (slices == 1) {
-    encode_slice(vocabulary, column, 0, codes, timed_checkpoint(execution.poll));
+    encode_slice(vocabulary, column, 0, codes, run);
   } else {
-    encode_in_slices(vocabulary, column, codes, slices, execution);
+    encode_in_slices(vocabulary, column, codes, slices, run);
   }
 }
 
@@ -447,18 +439,15 @@ namespace {
 
 // Encodes the first `size` keys of another vocabulary with the target.
 template <class Target>
-std::vector<Code> encode_keys(Target& target, const Vocabulary& other, Count size,
-                              const Execution& execution) {
-  check_threads(execution.threads);
+std::vector<Code> encode_keys(Target& target, const Vocabulary& other, Count size, const Run& run) {
   check_size(other, size);
-  const Checkpoint checkpoint = timed_checkpoint(execution.poll);
   std::vector<Code> codes(static_cast<std::size_t>(size));
   if (other.of_integers()) {
     const auto key_at = [&](std::size_t i) { return other.integer(static_cast<Code>(i)); };
-    encode_each(target, codes.size(), key_at, codes, checkpoint);
+    encode_each(target, codes.size(), key_at, codes, run);
   } else {
     const auto key_at = [&](std::size_t i) { return other.string(static_cast<Code>(i)); };
-    encode_each(target, codes.size(), key_at, codes, checkpoint);
+    encode_each(target, codes.size(), key_at, codes, run);
   }
   return codes;
 }
@@ -480,17 +469,19 @@ struct ExistingKeys {
 
 std::vector<Code> extend(Vocabulary& vocabulary, const Vocabulary& other, Count size,
                          const std::string& argument, const Execution& execution) {
+  const Run run(execution);
   check_key_type(vocabulary, other.of_integers());
   vocabulary.declare_range(other.has_negative(), other.has_wide(), argument);
-  return encode_keys(vocabulary, other, size, execution);
+  return encode_keys(vocabulary, other, size, run);
 }
 
 std::vector<Code> find(const Vocabulary& vocabulary, const Vocabulary& other, Count size,
                        const std::string& argument, const Execution& execution) {
+  const Run run(execution);
   check_key_type(vocabulary, other.of_integers());
   vocabulary.check_range(other.has_negative(), other.has_wide(), argument);
   const ExistingKeys keys{vocabulary};
-  return encode_keys(keys, other, size, execution);
+  return encode_keys(keys, other, size, run);
 }
 
 namespace {
@@ -501,12 +492,11 @@ struct SortKey {
   Code code;
 };
 
-std::size_t common_prefix_length(const Vocabulary& vocabulary, std::size_t count,
-                                 const Checkpoint& checkpoint) {
+std::size_t common_prefix_length(const Vocabulary& vocabulary, std::size_t count, const Run& run) {
   if (count == 0) return 0;
   const std::string_view first = vocabulary.string(0);
   std::size_t length = first.size();
-  in_chunks(count, checkpoint, [&](std::size_t begin, std::size_t end) {
+  in_chunks(count, run, [&](std::size_t begin, std::size_t end) {
     for (std::size_t i = begin; i < end; ++i) {
       const std::string_view other = vocabulary.string(static_cast<Code>(i));
       const auto prefix = first.substr(0, length);
@@ -527,12 +517,11 @@ std::uint64_t sort_head(std::string_view string) {
 
 std::vector<Code> positions_in_key_order(const Vocabulary& vocabulary, Count size,
                                          const Execution& execution) {
-  check_threads(execution.threads);
+  const Run run(execution);
   check_size(vocabulary, size);
-  const Checkpoint checkpoint = timed_checkpoint(execution.poll);
   std::vector<SortKey> order(static_cast<std::size_t>(size));
   const std::size_t prefix_length =
-      vocabulary.of_integers() ? 0 : common_prefix_length(vocabulary, order.size(), checkpoint);
+      vocabulary.of_integers() ? 0 : common_prefix_length(vocabulary, order.size(), run);
   const std::uint64_t sign = vocabulary.has_wide() ? 0 : std::uint64_t{1} << 63U;
   for (std::size_t i = 0; i < order.size(); ++i) {
     const auto code = static_cast<Code>(i);
@@ -545,7 +534,7 @@ std::vector<Code> positions_in_key_order(const Vocabulary& vocabulary, Count siz
     if (one.head != other.head || vocabulary.of_integers()) return one.head < other.head;
     return vocabulary.string(one.code) < vocabulary.string(other.code);
   };
-  sort(std::span(order), before, checkpoint);
+  sort(std::span(order), before, run);
   std::vector<Code> positions(order.size());
   for (std::size_t i = 0; i < order.size(); ++i) {
     positions[order[i].code] = static_cast<Code>(i);

@@ -22,10 +22,9 @@ std::size_t CutoffSet::count_below(Count rank) const noexcept {
   return static_cast<std::size_t>(std::ranges::lower_bound(cutoffs_, rank) - cutoffs_.begin());
 }
 
-void CutoffSet::count_hits(const HitRow& row, std::span<HitCounts> counts,
-                           const Checkpoint& checkpoint) const {
+void CutoffSet::count_hits(const HitRow& row, std::span<HitCounts> counts, const Run& run) const {
   std::ranges::fill(counts, HitCounts{});
-  in_chunks(row.judged_items.size(), checkpoint, [&](std::size_t begin, std::size_t end) {
+  in_chunks(row.judged_items.size(), run, [&](std::size_t begin, std::size_t end) {
     for (const JudgedItem& item : row.judged_items.subspan(begin, end - begin)) {
       const std::size_t first_cutoff = count_below(item.rank);
       if (first_cutoff == counts.size()) return;

@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-#include "base/checkpoint.hpp"
+#include "base/run.hpp"
 #include "exactk/types.hpp"
 #include "judge/hit_row.hpp"
 
@@ -20,8 +20,7 @@ class CutoffSet {
   [[nodiscard]] std::span<const Count> cutoffs() const noexcept { return cutoffs_; }
 
   // Counts judged items and hits down to each cutoff.
-  void count_hits(const HitRow& row, std::span<HitCounts> counts,
-                  const Checkpoint& checkpoint) const;
+  void count_hits(const HitRow& row, std::span<HitCounts> counts, const Run& run) const;
 
  private:
   // Returns the number of cutoffs below the rank.

@@ -4,8 +4,9 @@
 
 namespace exactk {
 
-GroupCounter::GroupCounter(const MetricInfo& info, const Items& items, Count depth)
-    : info_(info),
+GroupCounter::GroupCounter(const MetricInfo& info, const Items& items, Count depth, const Run& run)
+    : run_(run),
+      info_(info),
       group_of_(items.groups),
       groups_(static_cast<std::size_t>(items.group_count)),
       depth_(static_cast<std::size_t>(depth)),
@@ -17,9 +18,9 @@ bool GroupCounter::reads_item(const ListRow& list, ItemNumber item) const {
   return !info_.reads_truth || std::ranges::binary_search(list.relevant, item);
 }
 
-void GroupCounter::count_possible(const ListRow& list, const Checkpoint& checkpoint) {
+void GroupCounter::count_possible(const ListRow& list) {
   const auto items = info_.reads_truth ? list.relevant : list.history;
-  in_chunks(items.size(), checkpoint, [&](std::size_t begin, std::size_t end) {
+  in_chunks(items.size(), run_, [&](std::size_t begin, std::size_t end) {
     for (const ItemNumber item : items.subspan(begin, end - begin)) {
       if (item >= group_of_.size() || group_of_[item] < 0) continue;
       if (info_.reads_truth && !reads_item(list, item)) continue;
@@ -30,19 +31,19 @@ void GroupCounter::count_possible(const ListRow& list, const Checkpoint& checkpo
 
 // Makes room for the counts at this many ranks, and for as many more as there were, so that lists
 // of rising length do not copy the counts again and again.
-void GroupCounter::reach(std::size_t ranks, const Checkpoint& checkpoint) {
+void GroupCounter::reach(std::size_t ranks) {
   if (ranks * groups_ <= counts_.size()) return;
   const std::size_t doubled = std::min(2 * counts_.size() / groups_, depth_);
-  grow(counts_, std::max(ranks, doubled) * groups_, std::uint32_t{0}, checkpoint);
+  grow(counts_, std::max(ranks, doubled) * groups_, std::uint32_t{0}, run_);
 }
 
-void GroupCounter::add(const ListRow& list, const Checkpoint& checkpoint) {
+void GroupCounter::add(const ListRow& list) {
   ++lists_;
   count_ties(list);
-  if (info_.reads_history) count_possible(list, checkpoint);
+  if (info_.reads_history) count_possible(list);
   const std::size_t size = std::min(list.items.size(), depth_);
-  reach(size, checkpoint);
-  in_chunks(size, checkpoint, [&](std::size_t begin, std::size_t end) {
+  reach(size);
+  in_chunks(size, run_, [&](std::size_t begin, std::size_t end) {
     for (std::size_t i = begin; i < end; ++i) {
       const ItemNumber item = list.items[i];
       if (item >= group_of_.size() || group_of_[item] < 0 || !reads_item(list, item)) continue;
@@ -63,25 +64,25 @@ void GroupCounter::count_ties(const ListRow& list) {
   }
 }
 
-void GroupCounter::add(const GroupCounter& other, const Checkpoint& checkpoint) {
+void GroupCounter::add(const GroupCounter& other) {
   lists_ += other.lists_;
   for (std::size_t i = 0; i < possible_.size(); ++i) possible_[i] += other.possible_[i];
   tied_lists_.resize(std::max(tied_lists_.size(), other.tied_lists_.size()));
   for (std::size_t i = 0; i < other.tied_lists_.size(); ++i) tied_lists_[i] += other.tied_lists_[i];
   if (other.counts_.size() > counts_.size())
-    grow(counts_, other.counts_.size(), std::uint32_t{0}, checkpoint);
-  in_chunks(other.counts_.size(), checkpoint, [&](std::size_t begin, std::size_t end) {
+    grow(counts_, other.counts_.size(), std::uint32_t{0}, run_);
+  in_chunks(other.counts_.size(), run_, [&](std::size_t begin, std::size_t end) {
     for (std::size_t i = begin; i < end; ++i) counts_[i] += other.counts_[i];
   });
 }
 
-GroupTally GroupCounter::tally(const Checkpoint& checkpoint) const {
+GroupTally GroupCounter::tally() const {
   GroupTally tally{.lists = lists_, .counts = {}, .possible = possible_, .tied_lists = tied_lists_};
   std::size_t cells = counts_.size();
   while (cells > 0 && counts_[cells - 1] == 0) --cells;
   const std::size_t ranks = (cells + groups_ - 1) / groups_;
-  grow(tally.counts, ranks * groups_, Count{0}, checkpoint);
-  in_chunks(tally.counts.size(), checkpoint, [&](std::size_t begin, std::size_t end) {
+  grow(tally.counts, ranks * groups_, Count{0}, run_);
+  in_chunks(tally.counts.size(), run_, [&](std::size_t begin, std::size_t end) {
     for (std::size_t i = begin; i < end; ++i) tally.counts[i] = counts_[i];
   });
   if (info_.reads_history && !info_.reads_truth) {

@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-#include "base/checkpoint.hpp"
+#include "base/run.hpp"
 #include "exactk/group_tally.hpp"
 #include "exactk/items.hpp"
 #include "exactk/metrics.hpp"
@@ -17,24 +17,25 @@ namespace exactk {
 class GroupCounter {
  public:
   // Counts down to a rank, which may be kNoCutoff.
-  GroupCounter(const MetricInfo& info, const Items& items, Count depth);
+  GroupCounter(const MetricInfo& info, const Items& items, Count depth, const Run& run);
 
-  void add(const ListRow& list, const Checkpoint& checkpoint);
+  void add(const ListRow& list);
 
   // Adds what another counter of the same items and depth has counted.
-  void add(const GroupCounter& other, const Checkpoint& checkpoint);
+  void add(const GroupCounter& other);
 
-  [[nodiscard]] GroupTally tally(const Checkpoint& checkpoint) const;
+  [[nodiscard]] GroupTally tally() const;
 
   // Memory per group and rank.
   static constexpr Count kBytesPerCount = sizeof(std::uint32_t);
 
  private:
-  void reach(std::size_t ranks, const Checkpoint& checkpoint);
+  void reach(std::size_t ranks);
   void count_ties(const ListRow& list);
-  void count_possible(const ListRow& list, const Checkpoint& checkpoint);
+  void count_possible(const ListRow& list);
   [[nodiscard]] bool reads_item(const ListRow& list, ItemNumber item) const;
 
+  const Run& run_;
   const MetricInfo& info_;
   std::span<const Count> group_of_;  // by item
   std::size_t groups_;

@@ -10,8 +10,9 @@ constexpr unsigned kLengthBits = 32;  // lists have at most 2^31 items
 
 }  // namespace
 
-ItemCounter::ItemCounter(const ItemTallyRequest& request, Count items)
-    : request_(request),
+ItemCounter::ItemCounter(const ItemTallyRequest& request, Count items, const Run& run)
+    : run_(run),
+      request_(request),
       items_(static_cast<std::size_t>(items)),
       counts_(request.cutoffs.size(), std::vector<std::uint32_t>(items_)),
       tied_lists_(request.cutoffs.size()),
@@ -37,7 +38,7 @@ void ItemCounter::count_lists(std::size_t column, Count length) {
   ++lists[index];
 }
 
-void ItemCounter::add(const ListRow& list, const Checkpoint& checkpoint) {
+void ItemCounter::add(const ListRow& list) {
   const std::vector<Count>& cutoffs = request_.cutoffs;
   rows_.clear();
   std::size_t length = 0;  // items that count
@@ -47,7 +48,7 @@ void ItemCounter::add(const ListRow& list, const Checkpoint& checkpoint) {
     const auto size = static_cast<Count>(list.items.size());
     const auto end = static_cast<std::size_t>(std::min(cutoffs[column], size));
     for (std::size_t i = begin; i < end; ++i) {
-      if (i % kChunk == kChunk - 1) checkpoint();
+      if (i % kChunk == kChunk - 1) run_.checkpoint();
       std::size_t row = list.items[i];
       if (row >= items_) {
         if (row > items_) continue;
@@ -64,14 +65,14 @@ void ItemCounter::add(const ListRow& list, const Checkpoint& checkpoint) {
     count_lists(column, static_cast<Count>(length));
     if (std::ranges::binary_search(list.tied_ranks, cutoffs[column])) ++tied_lists_[column];
   }
-  if (request_.has_short_lists) count_short_lists(checkpoint);
+  if (request_.has_short_lists) count_short_lists();
 }
 
-void ItemCounter::count_short_lists(const Checkpoint& checkpoint) {
+void ItemCounter::count_short_lists() {
   for (std::size_t column = 0; column < lengths_.size(); ++column) {
     const std::size_t length = lengths_[column];
     if (std::cmp_greater_equal(length, request_.cutoffs[column])) continue;
-    in_chunks(length, checkpoint, [&](std::size_t begin, std::size_t end) {
+    in_chunks(length, run_, [&](std::size_t begin, std::size_t end) {
       for (std::size_t i = begin; i < end; ++i) {
         ++short_lists_[column][(static_cast<ShortKey>(rows_[i]) << kLengthBits) | length];
       }
@@ -79,7 +80,7 @@ void ItemCounter::count_short_lists(const Checkpoint& checkpoint) {
   }
 }
 
-void ItemCounter::add(const ItemCounter& other, const Checkpoint& checkpoint) {
+void ItemCounter::add(const ItemCounter& other) {
   std::vector<std::size_t> row_of(other.foreign_rows_.size());  // by foreign row of the other
   for (const auto& [item, row] : other.foreign_rows_) row_of[row - items_] = row_of_foreign(item);
   const auto row_here = [&](std::size_t row) { return row < items_ ? row : row_of[row - items_]; };
@@ -87,7 +88,7 @@ void ItemCounter::add(const ItemCounter& other, const Checkpoint& checkpoint) {
     const std::vector<std::uint32_t>& from = other.counts_[interval];
     std::vector<std::uint32_t>& to = counts_[interval];
     to.resize(std::max(to.size(), items_ + foreign_rows_.size()));
-    in_chunks(from.size(), checkpoint, [&](std::size_t begin, std::size_t end) {
+    in_chunks(from.size(), run_, [&](std::size_t begin, std::size_t end) {
       for (std::size_t row = begin; row < end; ++row) to[row_here(row)] += from[row];
     });
   }
@@ -99,7 +100,7 @@ void ItemCounter::add(const ItemCounter& other, const Checkpoint& checkpoint) {
     for (std::size_t i = 0; i < others.size(); ++i) lists[i] += others[i];
     std::size_t entries = 0;
     for (const auto& [key, count] : other.short_lists_[column]) {
-      if (++entries % kChunk == 0) checkpoint();
+      if (++entries % kChunk == 0) run_.checkpoint();
       const auto row = static_cast<std::size_t>(key >> kLengthBits);
       const ShortKey length = key & ((ShortKey{1} << kLengthBits) - 1);
       short_lists_[column][(static_cast<ShortKey>(row_here(row)) << kLengthBits) | length] += count;
@@ -107,7 +108,7 @@ void ItemCounter::add(const ItemCounter& other, const Checkpoint& checkpoint) {
   }
 }
 
-ItemTally ItemCounter::tally(const Checkpoint& checkpoint) const {
+ItemTally ItemCounter::tally() const {
   const std::size_t columns = counts_.size();
   const std::size_t rows = items_ + foreign_rows_.size();
   ItemTally tally{.counts = {},
@@ -121,9 +122,9 @@ ItemTally ItemCounter::tally(const Checkpoint& checkpoint) const {
     tally.foreign_items.push_back(item);
   }
   const auto row_there = [&](std::size_t row) { return row < items_ ? row : order[row - items_]; };
-  grow(tally.counts, rows * columns, Count{0}, checkpoint);
+  grow(tally.counts, rows * columns, Count{0}, run_);
   for (std::size_t row = 0; row < rows; ++row) {
-    if (row % kChunk == kChunk - 1) checkpoint();
+    if (row % kChunk == kChunk - 1) run_.checkpoint();
     Count sum = 0;
     for (std::size_t column = 0; column < columns; ++column) {
       if (row < counts_[column].size()) sum += counts_[column][row];
@@ -133,7 +134,7 @@ ItemTally ItemCounter::tally(const Checkpoint& checkpoint) const {
   for (const auto& of_column : short_lists_) {
     std::vector<ShortLists>& short_lists = tally.short_lists.emplace_back();
     for (const auto& [key, count] : of_column) {
-      if (short_lists.size() % kChunk == kChunk - 1) checkpoint();
+      if (short_lists.size() % kChunk == kChunk - 1) run_.checkpoint();
       const auto row = static_cast<std::size_t>(key >> kLengthBits);
       const auto length = static_cast<Count>(key & ((ShortKey{1} << kLengthBits) - 1));
       short_lists.push_back({static_cast<Count>(row_there(row)), length, count});

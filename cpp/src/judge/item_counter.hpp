@@ -7,7 +7,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "base/checkpoint.hpp"
+#include "base/run.hpp"
 #include "exactk/item_tally.hpp"
 #include "judge/list_row.hpp"
 
@@ -15,14 +15,14 @@ namespace exactk {
 
 class ItemCounter {
  public:
-  ItemCounter(const ItemTallyRequest& request, Count items);
+  ItemCounter(const ItemTallyRequest& request, Count items, const Run& run);
 
-  void add(const ListRow& list, const Checkpoint& checkpoint);
+  void add(const ListRow& list);
 
   // Adds what another counter of the same request has counted.
-  void add(const ItemCounter& other, const Checkpoint& checkpoint);
+  void add(const ItemCounter& other);
 
-  [[nodiscard]] ItemTally tally(const Checkpoint& checkpoint) const;
+  [[nodiscard]] ItemTally tally() const;
 
   // Memory per item and cutoff.
   static constexpr Count kBytesPerCount = sizeof(std::uint32_t);
@@ -34,8 +34,9 @@ class ItemCounter {
   [[nodiscard]] std::size_t row_of_foreign(std::int64_t item);
   void count_item(std::size_t row, std::size_t interval);
   void count_lists(std::size_t column, Count length);
-  void count_short_lists(const Checkpoint& checkpoint);
+  void count_short_lists();
 
+  const Run& run_;
   const ItemTallyRequest& request_;
   std::size_t items_;
   // By interval between two cutoffs, then by row: lists that have the item at a rank in it.

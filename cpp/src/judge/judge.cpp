@@ -55,8 +55,8 @@ constexpr bool needs_gain_order(Ties ties) noexcept {
   return ties == Ties::optimistic || ties == Ties::pessimistic || ties == Ties::shared;
 }
 
-void append(std::vector<Count>& to, std::span<const Count> from, const Checkpoint& checkpoint) {
-  in_chunks(from.size(), checkpoint, [&](std::size_t begin, std::size_t end) {
+void append(std::vector<Count>& to, std::span<const Count> from, const Run& run) {
+  in_chunks(from.size(), run, [&](std::size_t begin, std::size_t end) {
     const auto chunk = from.subspan(begin, end - begin);
     to.insert(to.end(), chunk.begin(), chunk.end());
   });
@@ -76,8 +76,7 @@ bool is_plain(const JudgingRules& rules, const Matches& matches, std::span<const
 }  // namespace
 
 void Judge::judge_truth(const JudgingRules& rules, const Matches& matches,
-                        std::span<const double> grades, std::span<const double> values,
-                        const Checkpoint& checkpoint) {
+                        std::span<const double> grades, std::span<const double> values) {
   const bool reads_values = rules.weight == Weight::values;
   lacks_values_ = false;
   const auto judge_entry = [&](double grade, std::size_t i) {
@@ -96,7 +95,7 @@ void Judge::judge_truth(const JudgingRules& rules, const Matches& matches,
   }
   const std::size_t size = reads_values ? values.size() : grades.size();
   entries_.reserve(size);
-  in_chunks(size, checkpoint, [&](std::size_t begin, std::size_t end) {
+  in_chunks(size, run_, [&](std::size_t begin, std::size_t end) {
     for (std::size_t i = begin; i < end; ++i) {
       const double grade = grades.empty() ? 1 : grades[i];
       const auto first = static_cast<std::size_t>(first_entry(matches, i));
@@ -110,7 +109,7 @@ void Judge::judge_truth(const JudgingRules& rules, const Matches& matches,
 
 // Counts the relevant entries and collects their gains unless all are 1.
 void Judge::count_truth(const JudgingRules& rules, const Matches& matches, HitRow& row,
-                        std::vector<double>& ideal_gains, const Checkpoint& checkpoint) {
+                        std::vector<double>& ideal_gains) {
   const double min_judged_grade = rules.min_judged_grade();
   const bool counts_repeats = rules.duplicate_truth == Duplicates::count;
   const std::size_t ideal_begin = ideal_gains.size();
@@ -123,7 +122,7 @@ void Judge::count_truth(const JudgingRules& rules, const Matches& matches, HitRo
       ideal_gains.insert(ideal_gains.end(), static_cast<std::size_t>(items), entry.gain);
     return;
   }
-  in_chunks(entries_.size(), checkpoint, [&](std::size_t begin, std::size_t end) {
+  in_chunks(entries_.size(), run_, [&](std::size_t begin, std::size_t end) {
     for (std::size_t i = begin; i < end; ++i) {
       if (!counts_repeats && std::cmp_not_equal(first_entry(matches, i), i)) continue;
       const Entry& entry = entries_[i];
@@ -135,15 +134,15 @@ void Judge::count_truth(const JudgingRules& rules, const Matches& matches, HitRo
     }
   });
   if (row.unit_gains) ideal_gains.resize(ideal_begin);
-  sort(std::span(ideal_gains).subspan(ideal_begin), std::greater<>(), checkpoint);
+  sort(std::span(ideal_gains).subspan(ideal_begin), std::greater<>(), run_);
 }
 
 void Judge::add_judged_items(const JudgingRules& rules, const Matches& matches, HitRow& row,
-                             std::vector<JudgedItem>& judged_items, const Checkpoint& checkpoint) {
+                             std::vector<JudgedItem>& judged_items) {
   Count relevant = 0;
   ties_.clear();
   if (matches.hits.size() > kChunk) judged_items.reserve(judged_items.size() + matches.hits.size());
-  for_each_judged(rules, matches, checkpoint, [&](std::size_t index, const Entry& entry) {
+  for_each_judged(rules, matches, [&](std::size_t index, const Entry& entry) {
     const Match& match = matches.hits[index];
     row.hits_repeat = row.hits_repeat || (match.is_repeat && entry.relevant);
     row.first_hit = relevant == 0 && entry.relevant ? match.rank : row.first_hit;
@@ -156,8 +155,7 @@ void Judge::add_judged_items(const JudgingRules& rules, const Matches& matches, 
 // Orders the judged items of each tie as the convention says. `optimistic`: by descending gain,
 // then the rest, with unjudged items last. `pessimistic`: the reverse. `shared`: all at the last
 // rank of the tie, each with all hits of the tie.
-void Judge::arrange_ties(Ties ties, HitRow& row, std::span<JudgedItem> judged_items,
-                         const Checkpoint& checkpoint) {
+void Judge::arrange_ties(Ties ties, HitRow& row, std::span<JudgedItem> judged_items) {
   const bool best_first = ties == Ties::optimistic;
   const bool is_shared = ties == Ties::shared;
   const auto before = [&](const JudgedItem& one, const JudgedItem& other) {
@@ -173,7 +171,7 @@ void Judge::arrange_ties(Ties ties, HitRow& row, std::span<JudgedItem> judged_it
     std::size_t end = begin;
     while (end < ties_.size() && ties_[end] == tie) ++end;
     const std::span<JudgedItem> tied_items = judged_items.subspan(begin, end - begin);
-    sort(tied_items, before, checkpoint);
+    sort(tied_items, before, run_);
     Count rank = best_first ? tie.first : tie.last - static_cast<Count>(tied_items.size()) + 1;
     for (JudgedItem& item : tied_items) {
       item.rank = is_shared ? tie.last : rank++;
@@ -184,14 +182,14 @@ void Judge::arrange_ties(Ties ties, HitRow& row, std::span<JudgedItem> judged_it
       if (is_shared) item.hits = relevant;
     }
     begin = end;
-    if (begin % kChunk == 0) checkpoint();
+    if (begin % kChunk == 0) run_.checkpoint();
   }
 }
 
 void Judge::add_tied_hits(std::span<const JudgedItem> judged_items,
-                          std::vector<TiedHits>& tied_hits, const Checkpoint& checkpoint) const {
+                          std::vector<TiedHits>& tied_hits) const {
   const std::size_t tied_begin = tied_hits.size();
-  in_chunks(judged_items.size(), checkpoint, [&](std::size_t begin, std::size_t end) {
+  in_chunks(judged_items.size(), run_, [&](std::size_t begin, std::size_t end) {
     for (std::size_t i = begin; i < end; ++i) {
       const JudgedItem& item = judged_items[i];
       if (!item.relevant) continue;
@@ -229,7 +227,7 @@ void Judge::judge_plain(const JudgingRules& rules, const Matches& matches, HitRo
 
 const HitRow& Judge::judge(const JudgingRules& rules, const Matches& matches,
                            std::span<const double> grades, HitRows& rows,
-                           const Checkpoint& checkpoint, std::span<const double> values) {
+                           std::span<const double> values) {
   HitRow& row = rows.rows_.emplace_back();  // a copy would stall on fresh stores
   row.recommended = matches.list_length;
   if (is_plain(rules, matches, grades)) {
@@ -237,20 +235,19 @@ const HitRow& Judge::judge(const JudgingRules& rules, const Matches& matches,
     return row;
   }
   const std::size_t ranks_begin = rows.list_ranks_.size();
-  append(rows.list_ranks_, matches.list_ranks, checkpoint);
-  judge_truth(rules, matches, grades, values, checkpoint);
+  append(rows.list_ranks_, matches.list_ranks, run_);
+  judge_truth(rules, matches, grades, values);
   row.lacks_values = lacks_values_;
   const std::size_t ideal_begin = rows.ideal_gains_.size();
-  count_truth(rules, matches, row, rows.ideal_gains_, checkpoint);
+  count_truth(rules, matches, row, rows.ideal_gains_);
   const std::size_t items_begin = rows.judged_items_.size();
-  add_judged_items(rules, matches, row, rows.judged_items_, checkpoint);
+  add_judged_items(rules, matches, row, rows.judged_items_);
   const std::span<JudgedItem> judged_items = std::span(rows.judged_items_).subspan(items_begin);
   const std::size_t tied_begin = rows.tied_hits_.size();
   if (rules.ties == Ties::expected || rules.ties == Ties::optimistic) {
-    add_tied_hits(judged_items, rows.tied_hits_, checkpoint);
+    add_tied_hits(judged_items, rows.tied_hits_);
   }
-  if (needs_gain_order(rules.ties) && !ties_.empty())
-    arrange_ties(rules.ties, row, judged_items, checkpoint);
+  if (needs_gain_order(rules.ties) && !ties_.empty()) arrange_ties(rules.ties, row, judged_items);
   row.judged_items = judged_items;
   row.tied_hits = std::span(rows.tied_hits_).subspan(tied_begin);
   row.ideal_gains = std::span(rows.ideal_gains_).subspan(ideal_begin);

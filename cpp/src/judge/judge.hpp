@@ -7,7 +7,7 @@
 #include <span>
 #include <vector>
 
-#include "base/checkpoint.hpp"
+#include "base/run.hpp"
 #include "exactk/conventions.hpp"
 #include "exactk/types.hpp"
 #include "judge/batch.hpp"
@@ -72,11 +72,13 @@ struct JudgingRules : JudgingFields {
 // Turns the matches of each user into a HitRow.
 class Judge {
  public:
+  explicit Judge(const Run& run) : run_(run) {}
+
   // Adds the user to the rows. `grades` and `values` are parallel to the user's truth. Without
   // grades, every grade is 1; values, NaN for none, are needed if they are the gains.
   // Returns the row, valid until the next call.
   const HitRow& judge(const JudgingRules& rules, const Matches& matches,
-                      std::span<const double> grades, HitRows& rows, const Checkpoint& checkpoint,
+                      std::span<const double> grades, HitRows& rows,
                       std::span<const double> values = {});
 
   struct Entry {  // a truth entry under the rules
@@ -87,11 +89,10 @@ class Judge {
 
   // Calls body(index of the match, entry) for each judged item of the user judged last, by rank.
   template <class Body>
-  void for_each_judged(const JudgingRules& rules, const Matches& matches,
-                       const Checkpoint& checkpoint, const Body& body) const {
+  void for_each_judged(const JudgingRules& rules, const Matches& matches, const Body& body) const {
     const double min_judged_grade = rules.min_judged_grade();
     const bool first_only = rules.duplicate_items == Duplicates::first;
-    in_chunks(matches.hits.size(), checkpoint, [&](std::size_t begin, std::size_t end) {
+    in_chunks(matches.hits.size(), run_, [&](std::size_t begin, std::size_t end) {
       for (std::size_t i = begin; i < end; ++i) {
         const Match& match = matches.hits[i];
         if (match.is_repeat && first_only) continue;
@@ -104,10 +105,10 @@ class Judge {
   // Calls body(entry) for each distinct relevant item of the truth of the user judged last.
   template <class Body>
   void for_each_relevant(const JudgingRules& rules, const Matches& matches,
-                         const Checkpoint& checkpoint, const Body& body) const {
+                         const Body& body) const {
     const double min_judged_grade = rules.min_judged_grade();
     const auto size = static_cast<std::size_t>(matches.truth_size);
-    in_chunks(size, checkpoint, [&](std::size_t begin, std::size_t end) {
+    in_chunks(size, run_, [&](std::size_t begin, std::size_t end) {
       for (std::size_t i = begin; i < end; ++i) {
         const auto index = static_cast<Count>(i);
         if (!matches.first_entry.empty() && matches.first_entry[i] != index) continue;
@@ -125,20 +126,19 @@ class Judge {
   void judge_plain(const JudgingRules& rules, const Matches& matches, HitRow& row,
                    std::vector<JudgedItem>& judged_items);
   void judge_truth(const JudgingRules& rules, const Matches& matches,
-                   std::span<const double> grades, std::span<const double> values,
-                   const Checkpoint& checkpoint);
+                   std::span<const double> grades, std::span<const double> values);
   void count_truth(const JudgingRules& rules, const Matches& matches, HitRow& row,
-                   std::vector<double>& ideal_gains, const Checkpoint& checkpoint);
+                   std::vector<double>& ideal_gains);
   void add_judged_items(const JudgingRules& rules, const Matches& matches, HitRow& row,
-                        std::vector<JudgedItem>& judged_items, const Checkpoint& checkpoint);
-  void arrange_ties(Ties ties, HitRow& row, std::span<JudgedItem> judged_items,
-                    const Checkpoint& checkpoint);
-  void add_tied_hits(std::span<const JudgedItem> judged_items, std::vector<TiedHits>& tied_hits,
-                     const Checkpoint& checkpoint) const;
+                        std::vector<JudgedItem>& judged_items);
+  void arrange_ties(Ties ties, HitRow& row, std::span<JudgedItem> judged_items);
+  void add_tied_hits(std::span<const JudgedItem> judged_items,
+                     std::vector<TiedHits>& tied_hits) const;
   [[nodiscard]] const Entry& entry_of(Count entry) const noexcept {
     return entries_[is_alike_ ? 0 : static_cast<std::size_t>(entry)];
   }
 
+  const Run& run_;
   bool is_alike_ = true;       // one element of entries_ stands for all
   bool lacks_values_ = false;  // gains are values, and a relevant item has none
   std::vector<Entry> entries_;

@@ -47,17 +47,17 @@ class ListRows {
   }
 
   // Adds a row and returns its items, to be written before the next call.
-  std::span<ItemNumber> add(std::size_t items, const Checkpoint& checkpoint) {
+  std::span<ItemNumber> add(std::size_t items, const Run& run) {
     const std::size_t begin = items_.size();
-    grow(items_, begin + items, ItemNumber{0}, checkpoint);
+    grow(items_, begin + items, ItemNumber{0}, run);
     const auto added = std::span(items_).subspan(begin);
     rows_.push_back({.items = added});
     return added;
   }
   // Adds ranks in the base list to the row added last, to be written before the next call.
-  std::span<Count> add_base_ranks(std::size_t items, const Checkpoint& checkpoint) {
+  std::span<Count> add_base_ranks(std::size_t items, const Run& run) {
     const std::size_t begin = base_ranks_.size();
-    grow(base_ranks_, begin + items, Count{0}, checkpoint);
+    grow(base_ranks_, begin + items, Count{0}, run);
     const auto added = std::span(base_ranks_).subspan(begin);
     rows_.back().base_ranks = added;
     return added;

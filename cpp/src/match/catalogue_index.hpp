@@ -8,7 +8,7 @@
 #include <span>
 #include <vector>
 
-#include "base/checkpoint.hpp"
+#include "base/run.hpp"
 #include "exactk/types.hpp"
 #include "match/id_index.hpp"
 
@@ -25,20 +25,19 @@ class CatalogueIndex {
   CatalogueIndex() = default;
   // Requires ids of at least 0, fewer than 2^31 - 2. `counts` says how often each is in train;
   // empty: unknown. Both must outlive the index.
-  CatalogueIndex(std::span<const std::int64_t> ids, std::span<const Count> counts,
-                 const Checkpoint& checkpoint)
+  CatalogueIndex(std::span<const std::int64_t> ids, std::span<const Count> counts, const Run& run)
       : ids_(ids), counts_(counts) {
     std::int64_t highest = -1;
-    in_chunks(ids.size(), checkpoint, [&](std::size_t begin, std::size_t end) {
+    in_chunks(ids.size(), run, [&](std::size_t begin, std::size_t end) {
       highest = std::max(highest, *std::max_element(&ids[begin], &ids[begin] + (end - begin)));
     });
     const std::size_t spread = static_cast<std::size_t>(highest) + 1;  // 0 without ids
     if (spread > kMaxSpread * ids.size() + kSmall) {
-      index_.build(ids, checkpoint);
+      index_.build(ids, run);
       return;
     }
-    grow(numbers_, spread, kAbsent, checkpoint);
-    in_chunks(ids.size(), checkpoint, [&](std::size_t begin, std::size_t end) {
+    grow(numbers_, spread, kAbsent, run);
+    in_chunks(ids.size(), run, [&](std::size_t begin, std::size_t end) {
       for (std::size_t i = begin; i < end; ++i) {
         ItemNumber& number = numbers_[static_cast<std::size_t>(ids[i])];
         if (number == kAbsent) number = marked(static_cast<ItemNumber>(i));

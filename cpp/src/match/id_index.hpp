@@ -7,8 +7,8 @@
 #include <span>
 #include <vector>
 
-#include "base/checkpoint.hpp"
 #include "base/hash.hpp"
+#include "base/run.hpp"
 #include "exactk/types.hpp"
 
 namespace exactk {
@@ -16,11 +16,11 @@ namespace exactk {
 class IdIndex {
  public:
   template <class Id>
-  void build(std::span<const Id> ids, const Checkpoint& checkpoint) {
+  void build(std::span<const Id> ids, const Run& run) {
     slots_.clear();
-    grow(slots_, std::bit_ceil(2 * ids.size() + 2), kEmpty, checkpoint);
+    grow(slots_, std::bit_ceil(2 * ids.size() + 2), kEmpty, run);
     mask_ = slots_.size() - 1;
-    in_chunks(ids.size(), checkpoint, [&](std::size_t begin, std::size_t end) {
+    in_chunks(ids.size(), run, [&](std::size_t begin, std::size_t end) {
       for (std::size_t i = begin; i < end; ++i) {
         Offset& first = slots_[slot_of(ids, static_cast<std::uint64_t>(ids[i]))];
         if (first == kEmpty) first = static_cast<Offset>(i);

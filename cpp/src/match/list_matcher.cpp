@@ -6,11 +6,9 @@
 
 namespace exactk {
 
-void ListMatcher::reset(Ids truth, std::size_t list_size, Ids exclude,
-                        const Checkpoint& checkpoint) {
+void ListMatcher::reset(Ids truth, std::size_t list_size, Ids exclude) {
   truth_ = truth;
   exclude_ = exclude;
-  checkpoint_ = &checkpoint;
   has_stored_truth_ = has_truth_index_ = has_exclude_index_ = has_list_index_ = false;
   scanned_items_ = 0;
   matches_.hits.clear();
@@ -25,13 +23,13 @@ void ListMatcher::reset(Ids truth, std::size_t list_size, Ids exclude,
   matches_.truth_size = static_cast<Count>(truth.size());
   matches_.truth_duplicates = matches_.list_duplicates = matches_.excluded_recommended = 0;
   matches_.first_truth_duplicate = matches_.first_list_duplicate = -1;
-  seen_filter_.reset(truth.size() + list_size + exclude.size(), !exclude.empty(), checkpoint);
+  seen_filter_.reset(truth.size() + list_size + exclude.size(), !exclude.empty());
 }
 
 // Marks the truth. Returns whether each entry has a slot of its own.
 bool ListMatcher::mark_truth() {
   bool has_collisions = false;
-  in_chunks(truth_.size(), *checkpoint_, [&](std::size_t begin, std::size_t end) {
+  in_chunks(truth_.size(), run_, [&](std::size_t begin, std::size_t end) {
     has_collisions = !seen_filter_.mark(truth_.subspan(begin, end - begin), Mark::truth).empty() ||
                      has_collisions;
   });
@@ -44,12 +42,12 @@ bool ListMatcher::mark_truth() {
 void ListMatcher::store_truth() {
   has_stored_truth_ = (needs_entries_ || !seen_filter_.is_exact()) &&
                       seen_filter_.can_store_positions(truth_.size());
-  if (has_stored_truth_) seen_filter_.store_positions(truth_, *checkpoint_);
+  if (has_stored_truth_) seen_filter_.store_positions(truth_);
 }
 
 void ListMatcher::find_duplicates_in_truth() {
   matches_.first_entry.reserve(truth_.size());
-  in_chunks(truth_.size(), *checkpoint_, [&](std::size_t begin, std::size_t end) {
+  in_chunks(truth_.size(), run_, [&](std::size_t begin, std::size_t end) {
     for (std::size_t i = begin; i < end; ++i) {
       const auto entry = static_cast<Offset>(i);
       const Offset match = find_in_truth(static_cast<std::uint64_t>(truth_[i]));
@@ -65,7 +63,7 @@ void ListMatcher::find_duplicates_in_truth() {
 
 void ListMatcher::mark_excluded() {
   truth_and_excluded_.clear();
-  in_chunks(exclude_.size(), *checkpoint_, [&](std::size_t begin, std::size_t end) {
+  in_chunks(exclude_.size(), run_, [&](std::size_t begin, std::size_t end) {
     const Ids ids = exclude_.subspan(begin, end - begin);
     for (const Collision collision : seen_filter_.mark(ids, Mark::excluded)) {
       if (seen_filter_.previous_mark(collision.previous_byte()) == Mark::truth)
@@ -73,11 +71,11 @@ void ListMatcher::mark_excluded() {
     }
   });
   if (truth_and_excluded_.empty()) return;
-  in_chunks(truth_and_excluded_.size(), *checkpoint_, [&](std::size_t begin, std::size_t end) {
+  in_chunks(truth_and_excluded_.size(), run_, [&](std::size_t begin, std::size_t end) {
     seen_filter_.mark(Ids(truth_and_excluded_).subspan(begin, end - begin),
                       Mark::truth_and_excluded);
   });
-  in_chunks(truth_.size(), *checkpoint_, [&](std::size_t begin, std::size_t end) {
+  in_chunks(truth_.size(), run_, [&](std::size_t begin, std::size_t end) {
     for (std::size_t i = begin; i < end; ++i) {
       if (is_excluded(static_cast<std::uint64_t>(truth_[i]))) {
         matches_.excluded_entries.push_back(static_cast<Count>(i));
@@ -89,7 +87,7 @@ void ListMatcher::mark_excluded() {
 // Lists the ranks of the items that are not excluded.
 void ListMatcher::list_remaining_ranks() {
   std::size_t excluded = 0;
-  in_chunks(given_ranks_.size(), *checkpoint_, [&](std::size_t begin, std::size_t end) {
+  in_chunks(given_ranks_.size(), run_, [&](std::size_t begin, std::size_t end) {
     for (std::size_t position = begin; position < end; ++position) {
       if (excluded < matches_.excluded_positions.size() &&
           matches_.excluded_positions[excluded] == position) {
@@ -102,11 +100,10 @@ void ListMatcher::list_remaining_ranks() {
 }
 
 // `may_repeat`: whether several items may share an entry.
-void ListMatcher::add_carried_hits(const RankedList& ranked, bool may_repeat,
-                                   const Checkpoint& checkpoint) {
+void ListMatcher::add_carried_hits(const RankedList& ranked, bool may_repeat) {
   const std::size_t size = ranked.entries.size();
   if (size > kChunk) matches_.hits.reserve(size);
-  in_chunks(size, checkpoint, [&](std::size_t begin, std::size_t end) {
+  in_chunks(size, run_, [&](std::size_t begin, std::size_t end) {
     for (std::size_t i = begin; i < end; ++i) {
       const Count entry = ranked.entries[i];
       if (entry == RankedList::kNoEntry) continue;
@@ -119,19 +116,18 @@ void ListMatcher::add_carried_hits(const RankedList& ranked, bool may_repeat,
   });
 }
 
-const Matches& ListMatcher::match(Ids truth, const RankedList& ranked, Ids exclude,
-                                  const Checkpoint& checkpoint) {
+const Matches& ListMatcher::match(Ids truth, const RankedList& ranked, Ids exclude) {
   // The ranking has left out the excluded items, so they need no marks.
   if (ranked.entries.empty()) {
-    match(truth, ranked.offsets, {}, checkpoint);
+    match(truth, ranked.offsets, {});
   } else {
-    reset(truth, 0, {}, checkpoint);
+    reset(truth, 0, {});
     mark_truth();
-    add_carried_hits(ranked, false, checkpoint);
+    add_carried_hits(ranked, false);
   }
   exclude_ = exclude;
   matches_.list_length = ranked.length;
-  in_chunks(truth.size(), checkpoint, [&](std::size_t begin, std::size_t end) {
+  in_chunks(truth.size(), run_, [&](std::size_t begin, std::size_t end) {
     for (std::size_t i = begin; i < end; ++i) {
       const std::int64_t id = truth[i];
       const bool is_scored = id < ranked.scored_end;
@@ -162,18 +158,17 @@ void ListMatcher::locate_collision(Ids list, std::size_t position, Mark previous
   }
 }
 
-const ItemPositions& ListMatcher::find_item_positions(Ids truth, Ids list, Ids exclude,
-                                                      const Checkpoint& checkpoint) {
+const ItemPositions& ListMatcher::find_item_positions(Ids truth, Ids list, Ids exclude) {
   positions_.truth.clear();
   positions_.entries.clear();
   positions_.excluded.clear();
   positions_.absent_entries.clear();
   in_list_.clear();
-  grow(in_list_, truth.size(), std::uint8_t{0}, checkpoint);
-  reset(truth, list.size(), exclude, checkpoint);
+  grow(in_list_, truth.size(), std::uint8_t{0}, run_);
+  reset(truth, list.size(), exclude);
   if (mark_truth()) store_truth();
   mark_excluded();
-  in_chunks(list.size(), checkpoint, [&](std::size_t begin, std::size_t end) {
+  in_chunks(list.size(), run_, [&](std::size_t begin, std::size_t end) {
     for (const Collision collision :
          seen_filter_.mark(list.subspan(begin, end - begin), Mark::listed)) {
       locate_collision(list, begin + collision.position(),
@@ -182,7 +177,7 @@ const ItemPositions& ListMatcher::find_item_positions(Ids truth, Ids list, Ids e
   });
   positions_.duplicates = matches_.list_duplicates;
   positions_.first_duplicate = matches_.first_list_duplicate;
-  in_chunks(truth.size(), checkpoint, [&](std::size_t begin, std::size_t end) {
+  in_chunks(truth.size(), run_, [&](std::size_t begin, std::size_t end) {
     for (std::size_t i = begin; i < end; ++i) {
       if (in_list_[i] == 0) positions_.absent_entries.push_back(static_cast<Count>(i));
     }
@@ -191,16 +186,16 @@ const ItemPositions& ListMatcher::find_item_positions(Ids truth, Ids list, Ids e
 }
 
 // Keeps the facts about the truth alone that find_item_positions has established.
-const Matches& ListMatcher::match_located(const RankedList& ranked, const Checkpoint& checkpoint) {
+const Matches& ListMatcher::match_located(const RankedList& ranked) {
   const bool may_repeat = positions_.duplicates > 0;
   if (may_repeat) {
-    in_chunks(in_list_.size(), checkpoint, [&](std::size_t begin, std::size_t end) {
+    in_chunks(in_list_.size(), run_, [&](std::size_t begin, std::size_t end) {
       std::ranges::fill(std::span(in_list_).subspan(begin, end - begin), std::uint8_t{0});
     });
   }
   matches_.hits.clear();
   matches_.ties.clear();
-  add_carried_hits(ranked, may_repeat, checkpoint);
+  add_carried_hits(ranked, may_repeat);
   matches_.list_length = ranked.length;
   matches_.list_duplicates = positions_.duplicates;
   matches_.first_list_duplicate = positions_.first_duplicate;

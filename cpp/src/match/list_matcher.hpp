@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/checkpoint.hpp"
+#include "base/run.hpp"
 #include "exactk/types.hpp"
 #include "match/id_index.hpp"
 #include "match/seen_filter.hpp"
@@ -59,8 +59,8 @@ class ListMatcher {
  public:
   // `id_bits`: the bitwise "or" of all ids to come. `needs_entries`: whether the caller needs the
   // truth entry of each match.
-  ListMatcher(std::uint64_t id_bits, bool needs_entries)
-      : seen_filter_(id_bits), needs_entries_(needs_entries) {}
+  ListMatcher(std::uint64_t id_bits, bool needs_entries, const Run& run)
+      : run_(run), seen_filter_(id_bits, run), needs_entries_(needs_entries) {}
 
   // From now on, lists keep the positions of their excluded items.
   void keep_excluded_positions() noexcept { keeps_excluded_positions_ = true; }
@@ -69,27 +69,25 @@ class ListMatcher {
   // next call.
   template <class Id>
   const Matches& match(std::span<const std::int64_t> truth, std::span<const Id> list,
-                       std::span<const Count> ranks, std::span<const std::int64_t> exclude,
-                       const Checkpoint& checkpoint);
+                       std::span<const Count> ranks, std::span<const std::int64_t> exclude);
   template <class Id>
   const Matches& match(std::span<const std::int64_t> truth, std::span<const Id> list,
-                       std::span<const std::int64_t> exclude, const Checkpoint& checkpoint) {
-    return match(truth, list, {}, exclude, checkpoint);
+                       std::span<const std::int64_t> exclude) {
+    return match(truth, list, {}, exclude);
   }
 
   // Matches a list ranked by scores, which has no excluded items: by the entries that it carries,
   // otherwise by its items.
   const Matches& match(std::span<const std::int64_t> truth, const RankedList& ranked,
-                       std::span<const std::int64_t> exclude, const Checkpoint& checkpoint);
+                       std::span<const std::int64_t> exclude);
 
   // Locates items before the list is ranked. Requires `needs_entries`. Valid until the next list.
   const ItemPositions& find_item_positions(std::span<const std::int64_t> truth,
                                            std::span<const std::int64_t> list,
-                                           std::span<const std::int64_t> exclude,
-                                           const Checkpoint& checkpoint);
+                                           std::span<const std::int64_t> exclude);
   // Matches a ranking of the list located last, by the entries that it carries. Can be called
   // repeatedly.
-  const Matches& match_located(const RankedList& ranked, const Checkpoint& checkpoint);
+  const Matches& match_located(const RankedList& ranked);
 
  private:
   using Ids = std::span<const std::int64_t>;
@@ -97,7 +95,7 @@ class ListMatcher {
   // Finds the id with an index that is built on first use per user.
   template <class Id>
   Offset find_indexed(IdIndex& index, bool& has_index, std::span<const Id> ids, std::uint64_t id) {
-    if (!has_index) index.build(ids, *checkpoint_);
+    if (!has_index) index.build(ids, run_);
     has_index = true;
     return index.find(ids, id);
   }
@@ -112,7 +110,7 @@ class ListMatcher {
     return !exclude_.empty() && find_indexed(exclude_index_, has_exclude_index_, exclude_, id) >= 0;
   }
 
-  void reset(Ids truth, std::size_t list_size, Ids exclude, const Checkpoint& checkpoint);
+  void reset(Ids truth, std::size_t list_size, Ids exclude);
   bool mark_truth();
   void store_truth();
   void mark_excluded();
@@ -123,8 +121,9 @@ class ListMatcher {
   void resolve_collision(std::span<const Id> list, std::size_t position, Mark previous);
   void locate_collision(Ids list, std::size_t position, Mark previous);
   void list_remaining_ranks();
-  void add_carried_hits(const RankedList& ranked, bool may_repeat, const Checkpoint& checkpoint);
+  void add_carried_hits(const RankedList& ranked, bool may_repeat);
 
+  const Run& run_;
   SeenFilter seen_filter_;
   bool needs_entries_;
   bool keeps_excluded_positions_ = false;
@@ -139,8 +138,7 @@ class ListMatcher {
   Ids truth_;
   Ids exclude_;
   std::span<const Count> given_ranks_;  // of the list; empty: 1, 2, 3, ...
-  const Checkpoint* checkpoint_ = nullptr;
-  bool has_stored_truth_ = false;  // beside the slots
+  bool has_stored_truth_ = false;       // beside the slots
   bool has_truth_index_ = false;
   bool has_exclude_index_ = false;
   bool has_list_index_ = false;
@@ -191,13 +189,12 @@ void ListMatcher::resolve_collision(std::span<const Id> list, std::size_t positi
 template <class Id>
 const Matches& ListMatcher::match(std::span<const std::int64_t> truth, std::span<const Id> list,
                                   std::span<const Count> ranks,
-                                  std::span<const std::int64_t> exclude,
-                                  const Checkpoint& checkpoint) {
-  reset(truth, list.size(), exclude, checkpoint);
+                                  std::span<const std::int64_t> exclude) {
+  reset(truth, list.size(), exclude);
   given_ranks_ = ranks;
   if (mark_truth()) store_truth();
   mark_excluded();
-  in_chunks(list.size(), checkpoint, [&](std::size_t begin, std::size_t end) {
+  in_chunks(list.size(), run_, [&](std::size_t begin, std::size_t end) {
     for (const Collision collision :
          seen_filter_.mark(list.subspan(begin, end - begin), Mark::listed)) {
       resolve_collision(list, begin + collision.position(),

@@ -11,8 +11,8 @@
 #include <span>
 #include <vector>
 
-#include "base/checkpoint.hpp"
 #include "base/hash.hpp"
+#include "base/run.hpp"
 
 namespace exactk {
 
@@ -43,13 +43,13 @@ class Collision {
 class SeenFilter {
  public:
   // `id_bits`: the bitwise "or" of all ids.
-  explicit SeenFilter(std::uint64_t id_bits) : id_bits_(id_bits) {}
+  SeenFilter(std::uint64_t id_bits, const Run& run) : run_(run), id_bits_(id_bits) {}
 
   // Forgets the previous user. `ids`: number of ids of the next one; `may_exclude`: whether some
   // of them may be marked as excluded.
-  void reset(std::size_t ids, bool may_exclude, const Checkpoint& checkpoint) {
+  void reset(std::size_t ids, bool may_exclude) {
     if (ids != id_count_) choose_layout(ids);
-    grow(slots_, mask_ + 1, std::uint8_t{0}, checkpoint);
+    grow(slots_, mask_ + 1, std::uint8_t{0}, run_);
     const unsigned marks = may_exclude ? kMarks : kMarksWithoutExcluded;
     if (next_base_ + marks > kBytes) {
       std::fill_n(slots_.begin(), used_slots_, std::uint8_t{0});
@@ -85,9 +85,9 @@ class SeenFilter {
            ids <= std::numeric_limits<std::uint32_t>::max();
   }
   // Stores the position of each id beside its slot.
-  void store_positions(std::span<const std::int64_t> ids, const Checkpoint& checkpoint) {
-    grow(positions_, mask_ + 1, std::uint32_t{0}, checkpoint);
-    in_chunks(ids.size(), checkpoint, [&](std::size_t begin, std::size_t end) {
+  void store_positions(std::span<const std::int64_t> ids) {
+    grow(positions_, mask_ + 1, std::uint32_t{0}, run_);
+    in_chunks(ids.size(), run_, [&](std::size_t begin, std::size_t end) {
       for (std::size_t i = begin; i < end; ++i) {
         positions_[slot_of(static_cast<std::uint64_t>(ids[i]))] = static_cast<std::uint32_t>(i);
       }
@@ -143,6 +143,7 @@ class SeenFilter {
   static constexpr unsigned kMarksWithoutExcluded = 2;
   static constexpr unsigned kBytes = 256;
 
+  const Run& run_;
   std::uint64_t id_bits_;
   std::uint64_t mask_ = 0;                                          // of the slots
   std::size_t id_count_ = std::numeric_limits<std::size_t>::max();  // that the layout is for

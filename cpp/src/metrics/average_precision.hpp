@@ -19,7 +19,7 @@ class AveragePrecision {
                                    .own_fields = kOwnFields,
                                    .averages_precisions = true};
 
-  explicit AveragePrecision(const Context& context) : checkpoint_(context.checkpoint) {}
+  explicit AveragePrecision(const Context& context) : run_(context.run) {}
 
   double accumulate(const JudgedItem& item) noexcept {
     if (item.relevant) sum_ += static_cast<double>(item.hits) / static_cast<double>(item.rank);
@@ -33,7 +33,7 @@ class AveragePrecision {
     const double others = size > 1 ? static_cast<double>(tied.hits - 1) / (size - 1) : 0;
     double sum = 0;
     for (Count i = 0; i < ranks; ++i) {
-      if (i % kCheckpointInterval == kCheckpointInterval - 1) checkpoint_();
+      if (i % kCheckpointInterval == kCheckpointInterval - 1) run_.checkpoint();
       const double hits =
           static_cast<double>(tied.hits_above + 1) + static_cast<double>(i) * others;
       sum += chance * hits / static_cast<double>(tied.tie.first + i);
@@ -45,7 +45,7 @@ class AveragePrecision {
   }
 
  private:
-  const Checkpoint& checkpoint_;
+  const Run& run_;
   double sum_ = 0;
 };
 

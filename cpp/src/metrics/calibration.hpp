@@ -43,14 +43,14 @@ class Calibration {
       : items_(context.list.items),
         tags_(*context.tags),
         discounts_(context.discounts),
-        checkpoint_(context.checkpoint),
+        run_(context.run),
         alpha_(context.parameter) {
     read_history(context.list.history);
   }
 
   [[nodiscard]] Ratio ratio_at(const CutoffCounts& counts, const Rules&) {
     for (; next_ < items_.size() && std::cmp_less(next_, counts.cutoff); ++next_) {
-      if (next_ % kCheckpointInterval == kCheckpointInterval - 1) checkpoint_();
+      if (next_ % kCheckpointInterval == kCheckpointInterval - 1) run_.checkpoint();
       add(tags_.of_item(items_[next_]), static_cast<Count>(next_) + 1);
     }
     if (shares_.empty() || weight_ == 0) return {0, 0};
@@ -70,7 +70,7 @@ class Calibration {
     Count items = 0;
     for (const ItemNumber item : history) {
       const auto tags = tags_.of_item(item);
-      if (++items % kCheckpointInterval == 0) checkpoint_();
+      if (++items % kCheckpointInterval == 0) run_.checkpoint();
       const double part = 1 / static_cast<double>(tags.size());
       for (const std::int64_t tag : tags) shares_.push_back({tag, part, 0});
       if (tags.empty()) --items;
@@ -112,7 +112,7 @@ class Calibration {
   std::span<const ItemNumber> items_;
   const ItemTags& tags_;
   const DiscountTable& discounts_;
-  const Checkpoint& checkpoint_;
+  const Run& run_;
   double alpha_;
   std::vector<Share> shares_;  // by tag
   std::size_t next_ = 0;       // by rank

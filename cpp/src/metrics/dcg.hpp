@@ -21,8 +21,7 @@ class Dcg {
                                    .uses_gains = true,
                                    .discounted = true};
 
-  explicit Dcg(const Context& context)
-      : discounts_(context.discounts), checkpoint_(context.checkpoint) {}
+  explicit Dcg(const Context& context) : discounts_(context.discounts), run_(context.run) {}
 
   double accumulate(const JudgedItem& item) noexcept {
     if (item.relevant) sum_ += item.gain * discounts_.at(item.rank);
@@ -32,7 +31,7 @@ class Dcg {
   [[nodiscard]] double expectation(const TiedHits& tied, Count ranks) const {
     double sum = 0;
     for (Count i = 0; i < ranks; ++i) {
-      if (i % kCheckpointInterval == kCheckpointInterval - 1) checkpoint_();
+      if (i % kCheckpointInterval == kCheckpointInterval - 1) run_.checkpoint();
       sum += discounts_.at(tied.tie.first + i);
     }
     return tied.gain / static_cast<double>(tied.tie.size()) * sum;
@@ -41,7 +40,7 @@ class Dcg {
 
  private:
   const DiscountTable& discounts_;
-  const Checkpoint& checkpoint_;
+  const Run& run_;
   double sum_ = 0;
 };
 
@@ -61,10 +60,7 @@ class Ndcg {
       .discounted = true};
 
   explicit Ndcg(const Context& context)
-      : dcg_(context),
-        discounts_(context.discounts),
-        row_(context.row),
-        checkpoint_(context.checkpoint) {}
+      : dcg_(context), discounts_(context.discounts), row_(context.row), run_(context.run) {}
 
   double accumulate(const JudgedItem& item) noexcept { return dcg_.accumulate(item); }
   [[nodiscard]] double expectation(const TiedHits& tied, Count ranks) const {
@@ -82,7 +78,7 @@ class Ndcg {
   double ideal_dcg(Count ranks) {
     if (row_.unit_gains) return discounts_.sum_to(ranks);
     for (; ideal_ranks_ < ranks; ++ideal_ranks_) {
-      if (ideal_ranks_ % kCheckpointInterval == kCheckpointInterval - 1) checkpoint_();
+      if (ideal_ranks_ % kCheckpointInterval == kCheckpointInterval - 1) run_.checkpoint();
       ideal_dcg_ += row_.ideal_gains[static_cast<std::size_t>(ideal_ranks_)] *
                     discounts_.at(ideal_ranks_ + 1);
     }
@@ -92,7 +88,7 @@ class Ndcg {
   Dcg dcg_;
   const DiscountTable& discounts_;
   const HitRow& row_;
-  const Checkpoint& checkpoint_;
+  const Run& run_;
   double ideal_dcg_ = 0;
   Count ideal_ranks_ = 0;
 };

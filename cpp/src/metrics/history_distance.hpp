@@ -26,11 +26,11 @@ class HistoryDistances {
   }
 
   // Returns the distance of an item that has features from the history; 0 if that is empty.
-  [[nodiscard]] double distance(ItemNumber item, const Checkpoint& checkpoint) {
+  [[nodiscard]] double distance(ItemNumber item, const Run& run) {
     if (history_.empty()) return 0;
     const std::span<const ItemNumber> history = history_;
     in_chunks(
-        history.size(), checkpoint,
+        history.size(), run,
         [&](std::size_t begin, std::size_t end) {
           distances_.compute(item, history.subspan(begin, end - begin), scratch_,
                              std::span(of_items_).subspan(begin, end - begin));

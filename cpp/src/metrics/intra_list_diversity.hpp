@@ -31,15 +31,13 @@ class IntraListDiversity {
       .reads_features = true};
 
   explicit IntraListDiversity(const Context& context)
-      : items_(context.list.items),
-        distances_(*context.distances),
-        checkpoint_(context.checkpoint) {}
+      : items_(context.list.items), distances_(*context.distances), run_(context.run) {}
 
   [[nodiscard]] Ratio ratio_at(const CutoffCounts& counts, const Rules& rules) {
     for (; next_ < items_.size() && std::cmp_less(next_, counts.cutoff); ++next_) {
       prefetch(next_ + kAhead);
       if (!distances_.has_features(items_[next_])) continue;
-      total_ = distances_.add(sum_, items_[next_], checkpoint_);
+      total_ = distances_.add(sum_, items_[next_], run_);
     }
     const auto counted = static_cast<Count>(sum_.items.size());
     return {total_, static_cast<double>(pair_divisor(rules.ild_over, counted, counts))};
@@ -55,7 +53,7 @@ class IntraListDiversity {
 
   std::span<const ItemNumber> items_;
   const ItemDistances& distances_;
-  const Checkpoint& checkpoint_;
+  const Run& run_;
   std::size_t next_ = 0;  // by rank
   PairSum sum_;
   double total_ = 0;  // of the distances of all pairs

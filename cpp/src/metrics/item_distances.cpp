@@ -92,11 +92,11 @@ template <class Number>
 class ProductDistances : public VectorDistances<Number> {
  public:
   ProductDistances(const ItemFeatures& features, bool is_cosine, const Kernels& kernels,
-                   const Checkpoint& checkpoint)
+                   const Run& run)
       : VectorDistances<Number>(features, kernels),
         scales_(this->size(), 1.0),
         least_(is_cosine ? 0 : -std::numeric_limits<double>::infinity()) {
-    if (is_cosine) measure(checkpoint);
+    if (is_cosine) measure(run);
   }
 
   void prefetch(ItemNumber item) const noexcept override {
@@ -114,7 +114,7 @@ class ProductDistances : public VectorDistances<Number> {
   }
 
   // Multiplies the item by the sum of those before it: the cost does not depend on their number.
-  double add(PairSum& sum, ItemNumber item, const Checkpoint& /*checkpoint*/) const override {
+  double add(PairSum& sum, ItemNumber item, const Run& /*run*/) const override {
     sum.vector.resize(this->width());
     sum.total += product_of(sum.vector.data(), item);
     const double scale = scales_[item];
@@ -128,7 +128,7 @@ class ProductDistances : public VectorDistances<Number> {
   }
 
  private:
-  void measure(const Checkpoint& checkpoint) {
+  void measure(const Run& run) {
     const auto measure_block = [&](std::size_t begin, std::size_t end) {
       std::array<const Number*, kBlock> rows{};
       for (std::size_t i = begin; i < end; ++i) rows[i - begin] = this->row(i);
@@ -142,7 +142,7 @@ class ProductDistances : public VectorDistances<Number> {
       }
     };
     in_chunks(
-        this->size(), checkpoint,
+        this->size(), run,
         [&](std::size_t begin, std::size_t end) {
           for (std::size_t i = begin; i < end; i += kBlock)
             measure_block(i, std::min(i + kBlock, end));
@@ -201,8 +201,7 @@ class HammingDistances : public VectorDistances<Number> {
 template <class Number>
 class MatrixDistances : public VectorDistances<Number> {
  public:
-  MatrixDistances(const ItemFeatures& features, const Kernels& kernels,
-                  const Checkpoint& checkpoint)
+  MatrixDistances(const ItemFeatures& features, const Kernels& kernels, const Run& run)
       : VectorDistances<Number>(features, kernels),
         columns_(features.item_columns.begin(), features.item_columns.end()) {
     if (columns_.empty() && this->size() > 0) {
@@ -214,7 +213,7 @@ class MatrixDistances : public VectorDistances<Number> {
     }
     for (ItemNumber item = 0; item < this->size(); ++item) {
       if (this->has_features(item)) check(item);
-      checkpoint();
+      run.checkpoint();
     }
   }
 
@@ -345,12 +344,11 @@ class SparseHammingDistances : public SparseRows {
 // The share of the tags of two items that are not common to both.
 class JaccardDistances : public ItemDistances {
  public:
-  JaccardDistances(const ItemFeatures& features, const Checkpoint& checkpoint)
-      : ItemDistances(features) {
+  JaccardDistances(const ItemFeatures& features, const Run& run) : ItemDistances(features) {
     if (features.are_sparse()) {
       read_sparse(features);
     } else {
-      std::visit([&](const auto& vectors) { read_vectors(vectors, features, checkpoint); },
+      std::visit([&](const auto& vectors) { read_vectors(vectors, features, run); },
                  features.vectors);
     }
     for (ItemNumber item = 0; item + 1 < indptr_.size(); ++item) {
@@ -400,11 +398,10 @@ class JaccardDistances : public ItemDistances {
     columns_.assign(features.columns.begin(), features.columns.end());
   }
   template <class Number>
-  void read_vectors(std::span<const Number> vectors, const ItemFeatures& features,
-                    const Checkpoint& checkpoint) {
+  void read_vectors(std::span<const Number> vectors, const ItemFeatures& features, const Run& run) {
     const auto width = static_cast<std::size_t>(features.width);
     indptr_.push_back(0);
-    in_chunks(vectors.size(), checkpoint, [&](std::size_t begin, std::size_t end) {
+    in_chunks(vectors.size(), run, [&](std::size_t begin, std::size_t end) {
       for (std::size_t i = begin; i < end; ++i) {
         if (vectors[i] != 0 && vectors[i] != 1) refuse_number(vectors[i]);
         if (vectors[i] == 1) columns_.push_back(static_cast<std::int64_t>(i % width));
@@ -420,26 +417,24 @@ class JaccardDistances : public ItemDistances {
 template <class Number>
 std::shared_ptr<const ItemDistances> make_vector_distances(const ItemFeatures& features,
                                                            ItemDistance distance,
-                                                           const Kernels& kernels,
-                                                           const Checkpoint& checkpoint) {
+                                                           const Kernels& kernels, const Run& run) {
   switch (distance) {
     case ItemDistance::euclidean:
       return std::make_shared<EuclideanDistances<Number>>(features, kernels);
     case ItemDistance::hamming:
       return std::make_shared<HammingDistances<Number>>(features, kernels);
     case ItemDistance::matrix:
-      return std::make_shared<MatrixDistances<Number>>(features, kernels, checkpoint);
+      return std::make_shared<MatrixDistances<Number>>(features, kernels, run);
     case ItemDistance::jaccard:
-      return std::make_shared<JaccardDistances>(features, checkpoint);
+      return std::make_shared<JaccardDistances>(features, run);
     default:
       return std::make_shared<ProductDistances<Number>>(features, distance == ItemDistance::cosine,
-                                                        kernels, checkpoint);
+                                                        kernels, run);
   }
 }
 
 std::shared_ptr<const ItemDistances> make_sparse_distances(const ItemFeatures& features,
-                                                           ItemDistance distance,
-                                                           const Checkpoint& checkpoint) {
+                                                           ItemDistance distance, const Run& run) {
   switch (distance) {
     case ItemDistance::euclidean:
       return std::make_shared<SparseEuclideanDistances>(features);
@@ -449,7 +444,7 @@ std::shared_ptr<const ItemDistances> make_sparse_distances(const ItemFeatures& f
       refuse("a dense matrix of the distances of all items (distance='matrix')",
              features.are_sets ? "tags" : "a sparse one");
     case ItemDistance::jaccard:
-      return std::make_shared<JaccardDistances>(features, checkpoint);
+      return std::make_shared<JaccardDistances>(features, run);
     default:
       return std::make_shared<SparseProductDistances>(features, distance == ItemDistance::cosine);
   }
@@ -465,11 +460,11 @@ ItemDistances::ItemDistances(const ItemFeatures& features)
   }
 }
 
-double ItemDistances::add(PairSum& sum, ItemNumber item, const Checkpoint& checkpoint) const {
+double ItemDistances::add(PairSum& sum, ItemNumber item, const Run& run) const {
   std::array<double, kBlock> distances{};
   const std::span<const ItemNumber> items = sum.items;
   in_chunks(
-      items.size(), checkpoint,
+      items.size(), run,
       [&](std::size_t begin, std::size_t end) {
         const std::span<double> block = std::span(distances).first(end - begin);
         compute(item, items.subspan(begin, end - begin), sum.vector, block);
@@ -482,13 +477,12 @@ double ItemDistances::add(PairSum& sum, ItemNumber item, const Checkpoint& check
 
 std::shared_ptr<const ItemDistances> make_item_distances(const ItemFeatures& features,
                                                          ItemDistance distance,
-                                                         const Kernels& kernels,
-                                                         const Checkpoint& checkpoint) {
-  if (features.are_sparse()) return make_sparse_distances(features, distance, checkpoint);
+                                                         const Kernels& kernels, const Run& run) {
+  if (features.are_sparse()) return make_sparse_distances(features, distance, run);
   if (std::holds_alternative<std::span<const double>>(features.vectors)) {
-    return make_vector_distances<double>(features, distance, kernels, checkpoint);
+    return make_vector_distances<double>(features, distance, kernels, run);
   }
-  return make_vector_distances<float>(features, distance, kernels, checkpoint);
+  return make_vector_distances<float>(features, distance, kernels, run);
 }
 
 }  // namespace exactk

@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-#include "base/checkpoint.hpp"
+#include "base/run.hpp"
 #include "exactk/conventions.hpp"
 #include "exactk/items.hpp"
 #include "kernels/table.hpp"
@@ -41,7 +41,7 @@ class ItemDistances {
 
   // Adds an item, which must have features, to the sum. Returns the sum of the distances of all
   // pairs.
-  virtual double add(PairSum& sum, ItemNumber item, const Checkpoint& checkpoint) const;
+  virtual double add(PairSum& sum, ItemNumber item, const Run& run) const;
 
  protected:
   void set_missing(ItemNumber item) noexcept { is_missing_[item] = 1; }
@@ -52,8 +52,9 @@ class ItemDistances {
 
 // Throws InputError if the features have no such distance. The features, which must be valid, and
 // the kernels must outlive the result.
-[[nodiscard]] std::shared_ptr<const ItemDistances> make_item_distances(
-    const ItemFeatures& features, ItemDistance distance, const Kernels& kernels,
-    const Checkpoint& checkpoint);
+[[nodiscard]] std::shared_ptr<const ItemDistances> make_item_distances(const ItemFeatures& features,
+                                                                       ItemDistance distance,
+                                                                       const Kernels& kernels,
+                                                                       const Run& run);
 
 }  // namespace exactk

@@ -15,7 +15,7 @@ namespace exactk {
 // Counts the pairs that descend, by a merge sort.
 class InversionCounter {
  public:
-  explicit InversionCounter(const Checkpoint& checkpoint) noexcept : checkpoint_(checkpoint) {}
+  explicit InversionCounter(const Run& run) noexcept : run_(run) {}
 
   // Sorts the numbers.
   Count count(std::vector<double>& numbers) {
@@ -43,12 +43,12 @@ class InversionCounter {
       const bool takes_right = right < end && (left == middle || numbers[right] < numbers[left]);
       if (takes_right) inversions += static_cast<Count>(middle - left);
       merged_[to] = numbers[takes_right ? right++ : left++];
-      if (to % kChunk == kChunk - 1) checkpoint_();
+      if (to % kChunk == kChunk - 1) run_.checkpoint();
     }
     return inversions;
   }
 
-  const Checkpoint& checkpoint_;
+  const Run& run_;
   std::vector<double> merged_;
 };
 
@@ -73,7 +73,7 @@ class KendallTau {
       .compares_lists = true};
 
   explicit KendallTau(const Context& context) noexcept
-      : judged_items_(context.row.judged_items), inversions_(context.checkpoint) {}
+      : judged_items_(context.row.judged_items), inversions_(context.run) {}
 
   [[nodiscard]] Ratio ratio_at(const CutoffCounts& counts, const Rules&) {
     ranks_.clear();

@@ -14,7 +14,7 @@ namespace exactk {
 class ListWalk {
  public:
   explicit ListWalk(const Context& context) noexcept
-      : items_(context.list.items), values_(context.item_values), checkpoint_(context.checkpoint) {}
+      : items_(context.list.items), values_(context.item_values), run_(context.run) {}
 
   // Whether items have numbers: not if they divide by 0.
   [[nodiscard]] bool has_values() const noexcept { return !values_.empty(); }
@@ -24,20 +24,19 @@ class ListWalk {
   void advance(Count cutoff, const Body& body) {
     const auto end = static_cast<std::size_t>(std::min(cutoff, static_cast<Count>(items_.size())));
     if (next_ >= end || !has_values()) return;
-    in_chunks(end - next_, checkpoint_,
-              [&, first = next_](std::size_t begin, std::size_t chunk_end) {
-                for (std::size_t i = first + begin; i < first + chunk_end; ++i) {
-                  const double value = values_[items_[i]];
-                  if (!std::isnan(value)) body(static_cast<Count>(i) + 1, value);
-                }
-              });
+    in_chunks(end - next_, run_, [&, first = next_](std::size_t begin, std::size_t chunk_end) {
+      for (std::size_t i = first + begin; i < first + chunk_end; ++i) {
+        const double value = values_[items_[i]];
+        if (!std::isnan(value)) body(static_cast<Count>(i) + 1, value);
+      }
+    });
     next_ = end;
   }
 
  private:
   std::span<const ItemNumber> items_;
   std::span<const double> values_;
-  const Checkpoint& checkpoint_;
+  const Run& run_;
   std::size_t next_ = 0;  // by rank
 };
 

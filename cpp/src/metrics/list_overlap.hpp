@@ -34,12 +34,12 @@ struct ListLengths {
 class SharedItems {
  public:
   explicit SharedItems(const Context& context) noexcept
-      : judged_items_(context.row.judged_items), checkpoint_(context.checkpoint) {}
+      : judged_items_(context.row.judged_items), run_(context.run) {}
 
   [[nodiscard]] Count count(const CutoffCounts& counts) const {
     const auto top = judged_items_.first(static_cast<std::size_t>(counts.judged));
     Count shared = 0;
-    in_chunks(top.size(), checkpoint_, [&](std::size_t begin, std::size_t end) {
+    in_chunks(top.size(), run_, [&](std::size_t begin, std::size_t end) {
       shared += std::ranges::count_if(top.subspan(begin, end - begin), [&](const JudgedItem& item) {
         return is_shared(item, counts.cutoff);
       });
@@ -49,7 +49,7 @@ class SharedItems {
 
  private:
   std::span<const JudgedItem> judged_items_;
-  const Checkpoint& checkpoint_;
+  const Run& run_;
 };
 
 class Overlap {

@@ -22,7 +22,7 @@ class MeanPrecision {
       : judged_items_(context.row.judged_items),
         length_(context.row.depth()),
         rank_(context.row.first_hit - 1),
-        checkpoint_(context.checkpoint) {}
+        run_(context.run) {}
 
   // Cutoffs ascend, so each rank is visited once, starting at the first hit. By the time of
   // kNoCutoff, which comes last, ranks beyond the list's end may have been visited; its sum is kept
@@ -38,7 +38,7 @@ class MeanPrecision {
       }
       sum_ += static_cast<double>(hits_) / static_cast<double>(rank_);
       if (rank_ == length_) list_sum_ = sum_;
-      if (rank_ % kCheckpointInterval == 0) checkpoint_();
+      if (rank_ % kCheckpointInterval == 0) run_.checkpoint();
     }
     return {counts.cutoff == kNoCutoff ? list_sum_ : sum_, static_cast<double>(ranks)};
   }
@@ -47,7 +47,7 @@ class MeanPrecision {
   std::span<const JudgedItem> judged_items_;
   Count length_;
   Count rank_;
-  const Checkpoint& checkpoint_;
+  const Run& run_;
   std::size_t next_judged_ = 0;
   Count hits_ = 0;
   double sum_ = 0;

@@ -39,7 +39,7 @@
 #include <span>
 #include <vector>
 
-#include "base/checkpoint.hpp"
+#include "base/run.hpp"
 #include "exactk/conventions.hpp"
 #include "exactk/metrics.hpp"
 #include "judge/batch.hpp"
@@ -61,7 +61,7 @@ struct Context {
   const Rules& rules;
   const DiscountTable& discounts;  // with the prefix sums down to the last rank of an ideal ranking
   double parameter;
-  const Checkpoint& checkpoint;      // called during very long loops
+  const Run& run;                    // called during very long loops
   const ListRow& list = kNoListRow;  // if the metric reads the items of the list
   std::span<const double> item_values = {};
   const ItemDistances* distances = nullptr;  // if the metric reads the features of items
@@ -76,7 +76,7 @@ struct ScoringTask {
   const Rules& rules;
   const DiscountTable& discounts;
   double parameter;
-  const Checkpoint& checkpoint;
+  const Run& run;
   std::span<const ListRow> lists = {};       // parallel to the rows; empty: not read
   std::span<const double> item_values = {};  // see ItemValues
   const ItemDistances* distances = nullptr;
@@ -123,9 +123,9 @@ template <class Metric>
 void accumulate_items(Metric& metric, const Context& context, Count count,
                       std::vector<double>& partials) {
   const auto judged = context.row.judged_items.first(static_cast<std::size_t>(count));
-  grow(partials, judged.size() + 1, 0.0, context.checkpoint);
+  grow(partials, judged.size() + 1, 0.0, context.run);
   for (std::size_t i = 0; i < judged.size(); ++i) {
-    if (i % kChunk == kChunk - 1) context.checkpoint();
+    if (i % kChunk == kChunk - 1) context.run.checkpoint();
     partials[i + 1] = metric.accumulate(judged[i]);
   }
 }
@@ -151,7 +151,7 @@ void score(const ScoringTask& task, BatchRatios& ratios) {
                           task.rules,
                           task.discounts,
                           task.parameter,
-                          task.checkpoint,
+                          task.run,
                           task.lists.empty() ? kNoListRow : task.lists[user],
                           task.item_values,
                           task.distances,
@@ -183,14 +183,14 @@ void score_expected(const ScoringTask& task, BatchRatios& ratios) {
   const std::size_t cutoffs = task.cutoffs.size();
   for (std::size_t user = 0; user < task.rows.size(); ++user) {
     const HitRow& row = task.rows[user];
-    const Context context{row, task.rules, task.discounts, task.parameter, task.checkpoint};
+    const Context context{row, task.rules, task.discounts, task.parameter, task.run};
     auto metric = make_metric<Metric>(context);  // NOLINT(misc-const-correctness): may accumulate
     double above = 0;                            // of the ties that end at or above the cutoff
     std::size_t next = 0;
     for (std::size_t i = 0; i < cutoffs; ++i) {
       const Count cutoff = task.cutoffs[i];
       for (; next < row.tied_hits.size() && row.tied_hits[next].tie.last <= cutoff; ++next) {
-        if (next % kChunk == kChunk - 1) task.checkpoint();
+        if (next % kChunk == kChunk - 1) task.run.checkpoint();
         above += metric.expectation(row.tied_hits[next], row.tied_hits[next].tie.size());
       }
       double expected = above;

@@ -37,12 +37,12 @@ class RankBiasedOverlap {
       .compares_lists = true};
 
   explicit RankBiasedOverlap(const Context& context)
-      : persistence_(context.parameter), checkpoint_(context.checkpoint) {
+      : persistence_(context.parameter), run_(context.run) {
     depths_.reserve(context.row.judged_items.size());
     for (const JudgedItem& item : context.row.judged_items) {
       if (item.relevant) depths_.push_back(std::max(static_cast<double>(item.rank), item.gain));
     }
-    sort(std::span(depths_), std::less<>(), checkpoint_);
+    sort(std::span(depths_), std::less<>(), run_);
   }
 
   // The weights of the depths are summed as the weighted overlaps are, so that a list has exactly
@@ -71,7 +71,7 @@ class RankBiasedOverlap {
       sums.numerator += weight * overlap;
       sums.denominator += weight;
       weight *= persistence_;
-      if (depth % kCheckpointInterval == 0) checkpoint_();
+      if (depth % kCheckpointInterval == 0) run_.checkpoint();
     }
     if (has_rest) {
       const double rest = weight / (1 - persistence_);  // of all depths below the lists
@@ -83,7 +83,7 @@ class RankBiasedOverlap {
 
  private:
   double persistence_;
-  const Checkpoint& checkpoint_;
+  const Run& run_;
   std::vector<double> depths_;  // at which each item is in both lists, ascending
 };
 

@@ -27,12 +27,12 @@ class Rbp {
   explicit Rbp(const Context& context)
       : persistence_(context.parameter),
         highest_gain_(context.row.ideal_gains.empty() ? 1 : context.row.ideal_gains.front()),
-        checkpoint_(context.checkpoint) {}
+        run_(context.run) {}
 
   double accumulate(const JudgedItem& item) {
     for (; rank_ < item.rank && weight_ > 0; ++rank_) {
       weight_ *= persistence_;
-      if (rank_ % kCheckpointInterval == 0) checkpoint_();
+      if (rank_ % kCheckpointInterval == 0) run_.checkpoint();
     }
     if (item.relevant) sum_ += item.gain * weight_;
     return std::min((1 - persistence_) * sum_, highest_gain_);  // no more, except by rounding
@@ -44,7 +44,7 @@ class Rbp {
  private:
   double persistence_;
   double highest_gain_;
-  const Checkpoint& checkpoint_;
+  const Run& run_;
   double weight_ = 1;  // p^(rank - 1)
   Count rank_ = 1;
   double sum_ = 0;

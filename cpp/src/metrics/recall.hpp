@@ -17,7 +17,7 @@ class RecallOfValues {
       return;
     }
     RoundedSum sum;
-    in_chunks(row_.ideal_gains.size(), context.checkpoint, [&](std::size_t begin, std::size_t end) {
+    in_chunks(row_.ideal_gains.size(), context.run, [&](std::size_t begin, std::size_t end) {
       for (std::size_t i = begin; i < end; ++i) sum.add(row_.ideal_gains[i]);
     });
     relevant_ = sum.total();

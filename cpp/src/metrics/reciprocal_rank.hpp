@@ -21,7 +21,7 @@ class ReciprocalRank {
                                    .micro = false};
 
   explicit ReciprocalRank(const Context& context)
-      : first_hit_(context.row.first_hit), checkpoint_(context.checkpoint) {}
+      : first_hit_(context.row.first_hit), run_(context.run) {}
 
   [[nodiscard]] Ratio ratio_at(const CutoffCounts& counts, const Rules&) const noexcept {
     return counts.hits > 0 ? ratio(1, first_hit_) : ratio(0, 1);
@@ -39,7 +39,7 @@ class ReciprocalRank {
     double chance = static_cast<double>(tied.hits) / static_cast<double>(size);
     double sum = 0;
     for (Count i = 0; i < possible_ranks && chance > 0; ++i) {
-      if (i % kCheckpointInterval == kCheckpointInterval - 1) checkpoint_();
+      if (i % kCheckpointInterval == kCheckpointInterval - 1) run_.checkpoint();
       sum += chance / static_cast<double>(tied.tie.first + i);
       chance *= static_cast<double>(size - i - tied.hits) / static_cast<double>(size - i - 1);
     }
@@ -48,7 +48,7 @@ class ReciprocalRank {
 
  private:
   Count first_hit_;
-  const Checkpoint& checkpoint_;
+  const Run& run_;
 };
 
 }  // namespace exactk

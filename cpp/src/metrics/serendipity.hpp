@@ -41,7 +41,7 @@ class Serendipity {
   explicit Serendipity(const Context& context)
       : items_(context.list.items),
         ranks_of_items_(context.item_values),
-        checkpoint_(context.checkpoint),
+        run_(context.run),
         hits_(context.row.judged_items),
         scale_(std::max(static_cast<double>(ranks_of_items_.size()) - 2, 0.0)) {
     if (context.distances == nullptr) return;
@@ -53,7 +53,7 @@ class Serendipity {
   // is a whole number.
   [[nodiscard]] Ratio ratio_at(const CutoffCounts& counts, const Rules& rules) {
     for (; next_ < items_.size() && std::cmp_less(next_, counts.cutoff); ++next_) {
-      if (next_ % kCheckpointInterval == kCheckpointInterval - 1) checkpoint_();
+      if (next_ % kCheckpointInterval == kCheckpointInterval - 1) run_.checkpoint();
       const ItemNumber item = items_[next_];
       if (!is_counted(item)) continue;
       ++counted_;
@@ -88,13 +88,13 @@ class Serendipity {
     return history_ ? history_->has_features(item) : !std::isnan(ranks_of_items_[item]);
   }
   double surprise(ItemNumber item, Count rank) {
-    if (history_) return history_->distance(item, checkpoint_);
+    if (history_) return history_->distance(item, run_);
     return std::max(ranks_of_items_[item] - static_cast<double>(rank), 0.0);
   }
 
   std::span<const ItemNumber> items_;
   std::span<const double> ranks_of_items_;
-  const Checkpoint& checkpoint_;
+  const Run& run_;
   HitRanks hits_;
   double scale_;
   std::optional<HistoryDistances> history_ = {};  // null: of popularity

@@ -23,14 +23,14 @@ class Unexpectedness {
       .reads_base = true};
 
   explicit Unexpectedness(const Context& context) noexcept
-      : base_ranks_(context.list.base_ranks), checkpoint_(context.checkpoint) {}
+      : base_ranks_(context.list.base_ranks), run_(context.run) {}
 
   [[nodiscard]] Ratio ratio_at(const CutoffCounts& counts, const Rules& rules) const {
     const auto depth =
         static_cast<std::size_t>(std::min(counts.cutoff, static_cast<Count>(base_ranks_.size())));
     Count items = 0;
     Count shared = 0;
-    in_chunks(depth, checkpoint_, [&](std::size_t begin, std::size_t end) {
+    in_chunks(depth, run_, [&](std::size_t begin, std::size_t end) {
       for (const Count rank : base_ranks_.subspan(begin, end - begin)) {
         items += rank == ListRow::kNotCounted ? 0 : 1;
         shared += rank > 0 && rank <= counts.cutoff ? 1 : 0;
@@ -42,7 +42,7 @@ class Unexpectedness {
 
  private:
   std::span<const Count> base_ranks_;
-  const Checkpoint& checkpoint_;
+  const Run& run_;
 };
 
 }  // namespace exactk

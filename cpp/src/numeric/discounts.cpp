@@ -42,15 +42,14 @@ double discount(Discount kind, Count rank) noexcept {
   return compute_discount(kind, rank);
 }
 
-DiscountTable::DiscountTable(Discount kind, Count sum_depth, Count ranks,
-                             const Checkpoint& checkpoint)
+DiscountTable::DiscountTable(Discount kind, Count sum_depth, Count ranks, const Run& run)
     : kind_(kind) {
   const auto depth = static_cast<std::size_t>(std::max(sum_depth, std::min(ranks, kMaxRanks)));
   discounts_.reserve(depth);
   sums_.reserve(depth + 1);
   sums_.push_back(0);
   for (std::size_t i = 0; i < depth; ++i) {
-    if (i % 4096 == 4095) checkpoint();
+    if (i % 4096 == 4095) run.checkpoint();
     discounts_.push_back(discount(kind, static_cast<Count>(i) + 1));
     sums_.push_back(sums_.back() + discounts_.back());
   }

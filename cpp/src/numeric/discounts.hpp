@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <vector>
 
-#include "base/checkpoint.hpp"
+#include "base/run.hpp"
 #include "exactk/conventions.hpp"
 #include "exactk/types.hpp"
 
@@ -18,7 +18,7 @@ class DiscountTable {
  public:
   // Stores the prefix sums of up to `sum_depth` ranks. Discounts are available at any rank; those
   // up to `ranks` are stored too, as far as that pays.
-  DiscountTable(Discount kind, Count sum_depth, Count ranks, const Checkpoint& checkpoint);
+  DiscountTable(Discount kind, Count sum_depth, Count ranks, const Run& run);
 
   [[nodiscard]] double at(Count rank) const noexcept {
     return rank <= depth() ? discounts_[static_cast<std::size_t>(rank - 1)] : discount(kind_, rank);

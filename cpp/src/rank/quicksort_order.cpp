@@ -8,9 +8,8 @@
 #include <utility>
 #include <vector>
 
-#include "base/checkpoint.hpp"
-#include "base/parallel.hpp"
 #include "base/read_once.hpp"
+#include "base/run.hpp"
 #include "exactk/error.hpp"
 
 namespace exactk {
@@ -21,9 +20,8 @@ constexpr std::size_t kFewest = 16;  // shorter ranges are sorted by insertion
 // Sorts the positions of one row. Ranges are at least one long, and end is behind their last.
 class RowSorter {
  public:
-  RowSorter(std::span<const double> numbers, std::span<std::int64_t> order,
-            const Checkpoint& checkpoint)
-      : numbers_(numbers), order_(order), checkpoint_(checkpoint) {}
+  RowSorter(std::span<const double> numbers, std::span<std::int64_t> order, const Run& run)
+      : numbers_(numbers), order_(order), run_(run) {}
 
   void sort() {
     std::iota(order_.begin(), order_.end(), std::int64_t{0});
@@ -95,12 +93,12 @@ class RowSorter {
     compared_ += compared;
     if (compared_ < kChunk) return;
     compared_ = 0;
-    checkpoint_();
+    run_.checkpoint();
   }
 
   std::span<const double> numbers_;
   std::span<std::int64_t> order_;
-  const Checkpoint& checkpoint_;
+  const Run& run_;
   std::size_t compared_ = 0;
 };
 
@@ -126,16 +124,15 @@ std::vector<std::int64_t> quicksort_order(std::span<const double> numbers,
                                           std::span<const Count> lengths,
                                           const Execution& execution) {
   check_lengths(lengths, numbers.size());
-  const Checkpoint checkpoint = timed_checkpoint(execution.poll);
+  const Run run(execution);
   std::vector<std::int64_t> order;
-  grow(order, numbers.size(), std::int64_t{0}, checkpoint);
+  grow(order, numbers.size(), std::int64_t{0}, run);
   std::size_t begin = 0;
   for (const Count length : lengths) {
     const auto size = static_cast<std::size_t>(length);
-    RowSorter(numbers.subspan(begin, size), std::span(order).subspan(begin, size), checkpoint)
-        .sort();
+    RowSorter(numbers.subspan(begin, size), std::span(order).subspan(begin, size), run).sort();
     begin += size;
-    checkpoint();
+    run.checkpoint();
   }
   return order;
 }

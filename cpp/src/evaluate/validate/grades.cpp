@@ -3,7 +3,7 @@
 #include <cmath>
 #include <string>
 
-#include "base/parallel.hpp"
+#include "base/run.hpp"
 #include "evaluate/validate/lists.hpp"
 #include "evaluate/validate/search.hpp"
 #include "exactk/error.hpp"
@@ -13,10 +13,10 @@ namespace exactk {
 namespace {
 
 // Describes the grades that have a gain; empty if every finite grade has one.
-std::string required_grades(const Run& run) {
-  if (run.info->takes_max_grade)
-    return "grades from 0 to max_grade=" + format_number(run.parameter);
-  switch (run.rules.gain) {
+std::string required_grades(const Pass& pass) {
+  if (pass.info->takes_max_grade)
+    return "grades from 0 to max_grade=" + format_number(pass.parameter);
+  switch (pass.rules.gain) {
     case Gain::linear:
       return "non-negative grades, at most 2^256, with gain='linear'";
     case Gain::exp2:
@@ -31,10 +31,10 @@ std::string required_grades(const Run& run) {
   return "";
 }
 
-bool has_gain(double grade, const Run& run) {
-  const Rules& rules = run.rules;
+bool has_gain(double grade, const Pass& pass) {
+  const Rules& rules = pass.rules;
   if (grade < 0 && rules.negative_grades != NegativeGrades::raise) return true;
-  if (run.info->takes_max_grade) return grade >= 0 && grade <= run.parameter;
+  if (pass.info->takes_max_grade) return grade >= 0 && grade <= pass.parameter;
   switch (rules.gain) {
     case Gain::linear:
       return grade >= 0 && grade <= kMaxGain;
@@ -53,20 +53,20 @@ bool has_gain(double grade, const Run& run) {
 
 }  // namespace
 
-void check_gains(const Request& request, const Run& run, const Checkpoint& checkpoint) {
-  if (!run.info->uses_gains) return;
+void check_gains(const Request& request, const Pass& pass, const Run& run) {
+  if (!pass.info->uses_gains) return;
   static constexpr double kUngraded[] = {1};
   const std::span<const double> grades =
       request.grades.empty() ? std::span<const double>(kUngraded) : request.grades;
-  const auto bad = [&](double grade) { return !has_gain(grade, run); };
-  const Search search(grades, bad, checkpoint);
+  const auto bad = [&](double grade) { return !has_gain(grade, pass); };
+  const Search search(grades, bad, run);
   if (search.count == 0) return;
   const double grade = grades[static_cast<std::size_t>(search.first)];
   Fault fault{.argument = "truth",
-              .expected = required_grades(run) + " for " + std::string(run.info->name),
+              .expected = required_grades(pass) + " for " + std::string(pass.info->name),
               .found = "grade " + format_number(grade),
               .count = search.count};
-  if (grade < 0 && has_gain(0, run)) {
+  if (grade < 0 && has_gain(0, pass)) {
     fault.change = Change{"negative_grades", "zero_gain"};
     fault.hint = "gives it gain 0, and 'unjudged' ignores it";
   }
@@ -88,11 +88,11 @@ void check_min_grade(const Request& request, const Rules& rules) {
 
 void validate_grades(std::span<const double> grades, const Lists& truth,
                      const Execution& execution) {
-  check_threads(execution.threads);
+  const Run run(execution);
   if (grades.empty()) return;
   check_size(grades.size(), item_count(truth.items), "truth", "one grade per item");
   const auto bad = [](double grade) { return !std::isfinite(grade); };
-  const Search search(grades, bad, timed_checkpoint(execution.poll));
+  const Search search(grades, bad, run);
   if (search.count == 0) return;
   const RowPosition location = locate_offset(search.first, truth.indptr);
   throw InputError({.argument = "truth",

@@ -18,8 +18,7 @@ namespace {
 }
 
 // Only of the rows that users have: the others may be those of many other calls.
-void check_row(const Histories& histories, Count user, Count catalogue,
-               const Checkpoint& checkpoint) {
+void check_row(const Histories& histories, Count user, Count catalogue, const Run& run) {
   const Offset row = histories.rows[static_cast<std::size_t>(user)];
   const Count row_count = std::max<Count>(std::ssize(histories.indptr) - 1, 0);
   if (row < -1 || row >= row_count) {
@@ -35,7 +34,7 @@ void check_row(const Histories& histories, Count user, Count catalogue,
     refuse("histories.indptr", "ascending offsets up to " + std::to_string(size), bad, user);
   }
   const auto items = histories.of_user(user);
-  in_chunks(items.size(), checkpoint, [&](std::size_t first, std::size_t last) {
+  in_chunks(items.size(), run, [&](std::size_t first, std::size_t last) {
     for (std::size_t i = first; i < last; ++i) {
       const bool ascends = i == 0 || items[i - 1] < items[i];
       if (!ascends || std::cmp_greater_equal(items[i], catalogue)) {
@@ -49,7 +48,7 @@ void check_row(const Histories& histories, Count user, Count catalogue,
 
 }  // namespace
 
-void validate_histories(const Request& request, const Plan& plan, const Checkpoint& checkpoint) {
+void validate_histories(const Request& request, const Plan& plan, const Run& run) {
   const auto check_reader = [&](const MetricInfo& info, bool needs_history) {
     if (!needs_history || request.histories) return;
     throw InputError({.argument = "items",
@@ -57,7 +56,7 @@ void validate_histories(const Request& request, const Plan& plan, const Checkpoi
                       .found = "none",
                       .hint = "items=exactk.Items(train=...) has it"});
   };
-  for (const Run& run : plan.runs) check_reader(*run.info, run.needs.history);
+  for (const Pass& pass : plan.passes) check_reader(*pass.info, pass.needs.history);
   for (const ListCount& list_count : plan.list_counts) {
     if (list_count.info != nullptr) check_reader(*list_count.info, list_count.info->reads_history);
   }
@@ -65,9 +64,9 @@ void validate_histories(const Request& request, const Plan& plan, const Checkpoi
   const Histories& histories = *request.histories;
   check_size(histories.rows.size(), request.truth.row_count(), "histories.rows", "one per user");
   const Count catalogue = request.items ? std::ssize(request.items->ids) : 0;
-  in_chunks(histories.rows.size(), checkpoint, [&](std::size_t begin, std::size_t end) {
+  in_chunks(histories.rows.size(), run, [&](std::size_t begin, std::size_t end) {
     for (std::size_t i = begin; i < end; ++i) {
-      check_row(histories, static_cast<Count>(i), catalogue, checkpoint);
+      check_row(histories, static_cast<Count>(i), catalogue, run);
     }
   });
 }

@@ -22,17 +22,16 @@ constexpr const char* kArgument = "items.features";
 
 // Requires rows that are described by `locate(offset)`.
 template <class Number, class Locate>
-void check_numbers(std::span<const Number> numbers, const Checkpoint& checkpoint,
-                   const Locate& locate) {
+void check_numbers(std::span<const Number> numbers, const Run& run, const Locate& locate) {
   const auto is_bad = [](Number number) {
     return !(std::abs(static_cast<double>(number)) <= kMaxFeature);
   };
   bool has_bad = false;
-  in_chunks(numbers.size(), checkpoint, [&](std::size_t begin, std::size_t end) {
+  in_chunks(numbers.size(), run, [&](std::size_t begin, std::size_t end) {
     for (std::size_t i = begin; i < end; ++i) has_bad |= is_bad(numbers[i]);  // vectorizable
   });
   if (!has_bad) return;
-  const Search bad(numbers, is_bad, checkpoint);
+  const Search bad(numbers, is_bad, run);
   if (bad.count == 0) refuse("an array that does not change", "another thread writing to it");
   const RowPosition position = locate(bad.first);
   throw InputError({.argument = kArgument,
@@ -43,7 +42,7 @@ void check_numbers(std::span<const Number> numbers, const Checkpoint& checkpoint
                     .position = position.position});
 }
 
-void check_vectors(const ItemFeatures& features, const Items& items, const Checkpoint& checkpoint) {
+void check_vectors(const ItemFeatures& features, const Items& items, const Run& run) {
   const auto size = static_cast<Count>(items.ids.size());
   if (features.width < 1) refuse("at least one feature", "none");
   std::visit(
@@ -51,7 +50,7 @@ void check_vectors(const ItemFeatures& features, const Items& items, const Check
         check_size(vectors.size() / static_cast<std::size_t>(features.width), size, kArgument,
                    "one vector per item");
         check_size(vectors.size(), size * features.width, kArgument, "one number per column");
-        check_numbers(vectors, checkpoint, [&](Offset offset) {
+        check_numbers(vectors, run, [&](Offset offset) {
           return RowPosition{offset / features.width, offset % features.width};
         });
       },
@@ -60,15 +59,14 @@ void check_vectors(const ItemFeatures& features, const Items& items, const Check
   check_size(features.item_columns.size(), size, kArgument, "one column per item");
   const Search bad(
       features.item_columns, [&](Offset column) { return column < -1 || column >= features.width; },
-      checkpoint);
+      run);
   if (bad.count > 0) {
     refuse("columns below " + std::to_string(features.width),
            std::to_string(features.item_columns[static_cast<std::size_t>(bad.first)]));
   }
 }
 
-void check_sparse_rows(const ItemFeatures& features, const Items& items,
-                       const Checkpoint& checkpoint) {
+void check_sparse_rows(const ItemFeatures& features, const Items& items, const Run& run) {
   const std::span<const Offset> indptr = features.indptr;
   check_size(indptr.size(), static_cast<Count>(items.ids.size()) + 1, kArgument,
              "one offset per item, and one more");
@@ -96,23 +94,22 @@ void check_sparse_rows(const ItemFeatures& features, const Items& items,
       }
       previous = column;
     }
-    if (item % kChunk == kChunk - 1) checkpoint();
+    if (item % kChunk == kChunk - 1) run.checkpoint();
   }
-  check_numbers(features.weights, checkpoint,
+  check_numbers(features.weights, run,
                 [&](Offset offset) { return locate_offset(offset, indptr); });
 }
 
 }  // namespace
 
-void check_features(const ItemFeatures& features, const Items& items,
-                    const Checkpoint& checkpoint) {
+void check_features(const ItemFeatures& features, const Items& items, const Run& run) {
   if (features.width < 0 || features.width >= kNoCutoff) {
     refuse("a number of columns", std::to_string(features.width));
   }
   check_size(features.is_missing.size(), static_cast<Count>(items.ids.size()), kArgument,
              "one flag per item");
-  features.are_sparse() ? check_sparse_rows(features, items, checkpoint)
-                        : check_vectors(features, items, checkpoint);
+  features.are_sparse() ? check_sparse_rows(features, items, run)
+                        : check_vectors(features, items, run);
 }
 
 }  // namespace exactk

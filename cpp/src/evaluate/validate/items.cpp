@@ -16,10 +16,10 @@ namespace {
 constexpr Count kMaxTotal = Count{1} << 53U;
 
 void check_counts(std::span<const Count> counts, const std::string& argument, Count highest,
-                  const Items& items, const Checkpoint& checkpoint) {
+                  const Items& items, const Run& run) {
   if (counts.empty()) return;
   check_size(counts.size(), static_cast<Count>(items.ids.size()), argument, "one per item");
-  const Search bad(counts, [&](Count count) { return count < 0 || count > highest; }, checkpoint);
+  const Search bad(counts, [&](Count count) { return count < 0 || count > highest; }, run);
   Count total = 0;
   if (bad.count == 0) {
     for (const Count count : counts) total = std::min(total + count, kMaxTotal + 1);
@@ -34,13 +34,13 @@ void check_counts(std::span<const Count> counts, const std::string& argument, Co
                     .position = bad.first});
 }
 
-void check_ids(const Items& items, const Checkpoint& checkpoint) {
+void check_ids(const Items& items, const Run& run) {
   if (std::cmp_greater(items.ids.size(), kMaxItems)) {
     throw InputError({.argument = "items",
                       .expected = "at most " + std::to_string(kMaxItems),
                       .found = std::to_string(items.ids.size())});
   }
-  const Search negative(items.ids, [](std::int64_t id) { return id < 0; }, checkpoint);
+  const Search negative(items.ids, [](std::int64_t id) { return id < 0; }, run);
   if (negative.count == 0) return;
   throw InputError({.argument = "items",
                     .expected = "ids of at least 0",
@@ -49,14 +49,13 @@ void check_ids(const Items& items, const Checkpoint& checkpoint) {
                     .position = negative.first});
 }
 
-void check_values(const Items& items, const Checkpoint& checkpoint) {
+void check_values(const Items& items, const Run& run) {
   if (items.values.empty()) return;
   check_size(items.values.size(), static_cast<Count>(items.ids.size()), "items.values",
              "one per item");
   const Search bad(
       items.values,
-      [](double value) { return !std::isnan(value) && !(value >= 0 && value <= kMaxGain); },
-      checkpoint);
+      [](double value) { return !std::isnan(value) && !(value >= 0 && value <= kMaxGain); }, run);
   if (bad.count == 0) return;
   throw InputError({.argument = "items.values",
                     .expected = "numbers from 0 to 2^256, or NaN for none",
@@ -65,7 +64,7 @@ void check_values(const Items& items, const Checkpoint& checkpoint) {
                     .position = bad.first});
 }
 
-void check_groups(const Items& items, const Checkpoint& checkpoint) {
+void check_groups(const Items& items, const Run& run) {
   if (items.groups.empty() && items.group_count == 0) return;
   check_size(items.groups.size(), static_cast<Count>(items.ids.size()), "items.groups",
              "one per item");
@@ -75,7 +74,7 @@ void check_groups(const Items& items, const Checkpoint& checkpoint) {
                       .found = std::to_string(items.group_count)});
   }
   const auto is_wrong = [&](Count group) { return group < -1 || group >= items.group_count; };
-  const Search bad(items.groups, is_wrong, checkpoint);
+  const Search bad(items.groups, is_wrong, run);
   if (bad.count == 0) return;
   throw InputError(
       {.argument = "items.groups",
@@ -85,76 +84,76 @@ void check_groups(const Items& items, const Checkpoint& checkpoint) {
        .position = bad.first});
 }
 
-bool reads(const Run& run, std::string_view field) {
-  return std::ranges::find(run.info->own_fields, field) != run.info->own_fields.end();
+bool reads(const Pass& pass, std::string_view field) {
+  return std::ranges::find(pass.info->own_fields, field) != pass.info->own_fields.end();
 }
 
 // Whether the metric divides by the number of users in train.
-bool needs_train_users(const Run& run) {
-  if (reads(run, "novelty_over")) return run.rules.novelty_over == PopularityOver::users;
-  if (reads(run, "arp_over")) return run.rules.arp_over == PopularityOver::users;
-  return run.needs.popularity && !reads(run, "popularity");
+bool needs_train_users(const Pass& pass) {
+  if (reads(pass, "novelty_over")) return pass.rules.novelty_over == PopularityOver::users;
+  if (reads(pass, "arp_over")) return pass.rules.arp_over == PopularityOver::users;
+  return pass.needs.popularity && !reads(pass, "popularity");
 }
 
 // Whether the metric divides by the number of rows in train.
-bool needs_interactions(const Run& run) {
-  return (reads(run, "novelty_over") && run.rules.novelty_over == PopularityOver::interactions) ||
-         (reads(run, "arp_over") && run.rules.arp_over == PopularityOver::interactions);
+bool needs_interactions(const Pass& pass) {
+  return (reads(pass, "novelty_over") && pass.rules.novelty_over == PopularityOver::interactions) ||
+         (reads(pass, "arp_over") && pass.rules.arp_over == PopularityOver::interactions);
 }
 
-[[noreturn]] void refuse_missing(const Run& run, std::string what, std::string hint) {
+[[noreturn]] void refuse_missing(const Pass& pass, std::string what, std::string hint) {
   throw InputError({.argument = "items",
-                    .expected = std::string(run.info->name) + " to have " + std::move(what),
+                    .expected = std::string(pass.info->name) + " to have " + std::move(what),
                     .found = "none",
                     .hint = std::move(hint)});
 }
 
-void check_needs(const Request& request, const Run& run) {
-  if (run.reads_values() && (!request.items || request.items->values.empty())) {
+void check_needs(const Request& request, const Pass& pass) {
+  if (pass.reads_values() && (!request.items || request.items->values.empty())) {
     throw InputError({.argument = "items",
-                      .expected = "values of items, by which " + std::string(run.info->name) +
+                      .expected = "values of items, by which " + std::string(pass.info->name) +
                                   " counts them (weight='values')",
                       .found = "none",
                       .hint = "items=exactk.Items(catalogue, values=...) gives them"});
   }
-  if (run.info->reads_base && !request.base) {
+  if (pass.info->reads_base && !request.base) {
     throw InputError(
         {.argument = "base_predictions",
-         .expected = "predictions to compare the lists with, for " + std::string(run.info->name),
+         .expected = "predictions to compare the lists with, for " + std::string(pass.info->name),
          .found = "none"});
   }
-  if (!run.info->walks_list) return;
+  if (!pass.info->walks_list) return;
   if (!request.items) {
-    refuse_missing(run, "a catalogue", "items=exactk.Items(train=...) gives one");
+    refuse_missing(pass, "a catalogue", "items=exactk.Items(train=...) gives one");
   }
   const auto& features = request.items->features;
-  if ((run.needs.distances || run.needs.tags) && !features) {
-    refuse_missing(run, "the features of items", "items=exactk.Items(..., features=...) has them");
+  if ((pass.needs.distances || pass.needs.tags) && !features) {
+    refuse_missing(pass, "the features of items", "items=exactk.Items(..., features=...) has them");
   }
-  if (run.needs.tags && features && !(features->are_sets && features->are_sparse())) {
+  if (pass.needs.tags && features && !(features->are_sets && features->are_sparse())) {
     throw InputError({.argument = "items.features",
-                      .expected = std::string(run.info->name) + " to have the tags of items",
+                      .expected = std::string(pass.info->name) + " to have the tags of items",
                       .found = "vectors",
                       .hint = "features={item: [tag, ...]} has the tags of each item"});
   }
-  if (!run.needs.popularity) return;
-  const bool by_users = run.rules.popularity == Popularity::users;
-  const bool reads_interactions = !by_users || needs_interactions(run);
+  if (!pass.needs.popularity) return;
+  const bool by_users = pass.rules.popularity == Popularity::users;
+  const bool reads_interactions = !by_users || needs_interactions(pass);
   const bool lacks_interactions = reads_interactions && request.items->interactions.empty();
   if (lacks_interactions && !request.items->users.empty()) {
     throw InputError(
         {.argument = "items",
-         .expected = std::string(run.info->name) + " to have the interactions with items",
+         .expected = std::string(pass.info->name) + " to have the interactions with items",
          .found = "popularity=, which has the users of each item alone",
          .hint = "items=exactk.Items(train=...) has both, and popularity=users, with "
                  "divisors other than interactions, needs users alone"});
   }
   if (!request.items->ids.empty() &&
       (lacks_interactions || (by_users && request.items->users.empty()))) {
-    refuse_missing(run, "the popularity of items", "items=exactk.Items(train=...) counts it");
+    refuse_missing(pass, "the popularity of items", "items=exactk.Items(train=...) counts it");
   }
-  if (request.items->train_users == kUnknownUsers && needs_train_users(run)) {
-    refuse_missing(run, "the number of users in train",
+  if (request.items->train_users == kUnknownUsers && needs_train_users(pass)) {
+    refuse_missing(pass, "the number of users in train",
                    "items=exactk.Items(..., train_users=...) gives it");
   }
 }
@@ -173,11 +172,11 @@ void check_list_ties(const Request& request, Ties ties, const std::string& metri
 
 }  // namespace
 
-void validate_items(const Request& request, const Plan& plan, const Checkpoint& checkpoint) {
-  for (const Run& run : plan.runs) {
-    check_needs(request, run);
-    if (reads_list(*run.info)) {
-      check_list_ties(request, run.rules.ties, std::string(run.info->name));
+void validate_items(const Request& request, const Plan& plan, const Run& run) {
+  for (const Pass& pass : plan.passes) {
+    check_needs(request, pass);
+    if (reads_list(*pass.info)) {
+      check_list_ties(request, pass.rules.ties, std::string(pass.info->name));
     }
   }
   for (const ListCount& list_count : plan.list_counts) {
@@ -188,8 +187,8 @@ void validate_items(const Request& request, const Plan& plan, const Checkpoint& 
   }
   if (!request.items) return;
   const Items& items = *request.items;
-  check_ids(items, checkpoint);
-  check_groups(items, checkpoint);
+  check_ids(items, run);
+  check_groups(items, run);
   for (const PlannedValue& tally : request.group_tallies) {
     if (items.group_count == 0) {
       throw InputError({.argument = "items",
@@ -206,12 +205,11 @@ void validate_items(const Request& request, const Plan& plan, const Checkpoint& 
   }
   // Millions of numbers, which nothing else reads.
   const bool reads_features = std::ranges::any_of(
-      plan.runs, [](const Run& run) { return run.needs.distances || run.needs.tags; });
-  if (items.features && reads_features) check_features(*items.features, items, checkpoint);
-  check_counts(items.users, "items.users", is_known ? items.train_users : kMaxTotal, items,
-               checkpoint);
-  check_counts(items.interactions, "items.interactions", kMaxTotal, items, checkpoint);
-  check_values(items, checkpoint);
+      plan.passes, [](const Pass& pass) { return pass.needs.distances || pass.needs.tags; });
+  if (items.features && reads_features) check_features(*items.features, items, run);
+  check_counts(items.users, "items.users", is_known ? items.train_users : kMaxTotal, items, run);
+  check_counts(items.interactions, "items.interactions", kMaxTotal, items, run);
+  check_values(items, run);
   if (items.users.empty() || items.interactions.empty()) return;
   for (std::size_t i = 0; i < items.ids.size(); ++i) {
     if (items.interactions[i] >= items.users[i]) continue;
@@ -222,11 +220,10 @@ void validate_items(const Request& request, const Plan& plan, const Checkpoint& 
   }
 }
 
-void check_distinct_items(const Items& items, const CatalogueIndex& catalogue,
-                          const Checkpoint& checkpoint) {
+void check_distinct_items(const Items& items, const CatalogueIndex& catalogue, const Run& run) {
   Count repeats = 0;
   std::size_t first = 0;
-  in_chunks(items.ids.size(), checkpoint, [&](std::size_t begin, std::size_t end) {
+  in_chunks(items.ids.size(), run, [&](std::size_t begin, std::size_t end) {
     for (std::size_t i = begin; i < end; ++i) {
       const bool is_first = catalogue.find(static_cast<std::uint64_t>(items.ids[i])) == i;
       if (!is_first && repeats++ == 0) first = i;

@@ -5,7 +5,7 @@
 #include <type_traits>
 #include <utility>
 
-#include "base/parallel.hpp"
+#include "base/run.hpp"
 #include "evaluate/validate/search.hpp"
 #include "exactk/error.hpp"
 #include "exactk/isa.hpp"
@@ -14,7 +14,7 @@
 namespace exactk {
 namespace {
 
-void check_indptr(const Lists& lists, const std::string& argument, const Checkpoint& checkpoint) {
+void check_indptr(const Lists& lists, const std::string& argument, const Run& run) {
   const auto fail = [&](std::string expected, Offset found, Offset position) {
     throw InputError({.argument = argument,
                       .expected = "indptr " + std::move(expected),
@@ -24,7 +24,7 @@ void check_indptr(const Lists& lists, const std::string& argument, const Checkpo
   const std::span<const Offset> indptr = lists.indptr;
   if (indptr.empty()) fail("with one more offset than rows", 0, -1);
   if (indptr.front() != 0) fail("to begin at 0", indptr.front(), 0);
-  in_chunks(indptr.size() - 1, checkpoint, [&](std::size_t begin, std::size_t end) {
+  in_chunks(indptr.size() - 1, run, [&](std::size_t begin, std::size_t end) {
     for (std::size_t i = begin + 1; i <= end; ++i) {
       if (indptr[i] < indptr[i - 1]) {
         fail("not to decrease (from " + std::to_string(indptr[i - 1]) + ")", indptr[i],
@@ -38,10 +38,10 @@ void check_indptr(const Lists& lists, const std::string& argument, const Checkpo
   }
 }
 
-void check_lengths(const Lists& lists, const std::string& argument, const Checkpoint& checkpoint) {
+void check_lengths(const Lists& lists, const std::string& argument, const Run& run) {
   if (lists.lengths.empty()) return;
   check_size(lists.lengths.size(), lists.row_count(), argument, "one length per row");
-  for_each_row(lists, checkpoint, [&](Count row) {
+  for_each_row(lists, run, [&](Count row) {
     const Count room = lists.begin(row + 1) - lists.begin(row);
     const Count length = lists.length(row);
     if (length >= 0 && length <= room) return;
@@ -52,10 +52,10 @@ void check_lengths(const Lists& lists, const std::string& argument, const Checkp
   });
 }
 
-void check_present(const Lists& lists, const std::string& argument, const Checkpoint& checkpoint) {
+void check_present(const Lists& lists, const std::string& argument, const Run& run) {
   if (lists.present.empty()) return;
   check_size(lists.present.size(), lists.row_count(), argument, "present with one entry per row");
-  for_each_row(lists, checkpoint, [&](Count row) {
+  for_each_row(lists, run, [&](Count row) {
     if (lists.has(row) || lists.length(row) == 0) return;
     throw InputError({.argument = argument,
                       .expected = "no items where present is False",
@@ -81,16 +81,16 @@ constexpr bool is_out_of_range(std::uint64_t bits) { return bits >> 63U != 0; }
 // Counts the ids that are out of range and reports the first.
 template <class T>
 [[noreturn]] void refuse_ids(const Lists& lists, std::span<const T> ids,
-                             const std::string& argument, const Checkpoint& checkpoint) {
+                             const std::string& argument, const Run& run) {
   Fault fault{.argument = argument,
               .expected = "item ids in [0, 2^63)",
               .found = "another thread writing to them",
               .count = 0,
               .hint = ""};
-  for_each_row(lists, checkpoint, [&](Count row) {
+  for_each_row(lists, run, [&](Count row) {
     const auto list = row_slice(ids, lists, row);
     const auto bad = [](T id) { return is_out_of_range(static_cast<std::uint64_t>(id)); };
-    const Search search(list, bad, checkpoint);
+    const Search search(list, bad, run);
     if (search.count > 0 && fault.count == 0) {
       fault.found = std::to_string(list[static_cast<std::size_t>(search.first)]);
       fault.row = row;
@@ -106,13 +106,13 @@ template <class T>
 // Returns the bitwise "or" of all ids. If rows have lengths, items outside all rows do not count.
 template <class T>
 std::uint64_t check_ids(const Lists& lists, std::span<const T> ids, const std::string& argument,
-                        const Execution& execution) {
+                        const Run& run) {
   std::atomic<std::uint64_t> bits = 0;
   const Kernels& widest = kernels(available_isas().back());  // all give the same bits
   const auto size = static_cast<Count>(ids.size());
   const auto chunk = static_cast<Count>(kChunk);
   if (lists.lengths.empty()) {
-    const auto check_block = [&](int /*worker*/, Count block, const Checkpoint& /*checkpoint*/) {
+    const auto check_block = [&](int /*worker*/, Count block) {
       const Count begin = block * chunk;
       bits |= bits_of(ids.subspan(static_cast<std::size_t>(begin),
                                   static_cast<std::size_t>(std::min(chunk, size - begin))),
@@ -120,28 +120,26 @@ std::uint64_t check_ids(const Lists& lists, std::span<const T> ids, const std::s
     };
     const Count blocks = (size + chunk - 1) / chunk;
     // Checking a million ids takes about as long as starting a thread.
-    const auto threads = static_cast<int>(std::clamp<Count>(blocks / 16, 1, execution.threads));
-    parallel_for(blocks, threads, check_block, execution.poll);
+    parallel_for(run, blocks, check_block, run.threads_for(blocks / 16));
   } else {
-    const Checkpoint checkpoint = timed_checkpoint(execution.poll);
-    for_each_row(lists, checkpoint, [&](Count row) {
+    for_each_row(lists, run, [&](Count row) {
       const auto list = row_slice(ids, lists, row);
-      in_chunks(list.size(), checkpoint, [&](std::size_t begin, std::size_t end) {
+      in_chunks(list.size(), run, [&](std::size_t begin, std::size_t end) {
         bits |= bits_of(list.subspan(begin, end - begin), widest);
       });
     });
   }
-  if (is_out_of_range(bits)) refuse_ids(lists, ids, argument, timed_checkpoint(execution.poll));
+  if (is_out_of_range(bits)) refuse_ids(lists, ids, argument, run);
   return bits;
 }
 
 // Checks that ranks ascend, because a list is read in its order.
-void check_ranks(const Lists& lists, const std::string& argument, const Checkpoint& checkpoint) {
+void check_ranks(const Lists& lists, const std::string& argument, const Run& run) {
   if (lists.ranks.empty()) return;
   check_size(lists.ranks.size(), item_count(lists.items), argument, "one rank per item");
-  for_each_row(lists, checkpoint, [&](Count row) {
+  for_each_row(lists, run, [&](Count row) {
     const auto ranks = row_slice(lists.ranks, lists, row);
-    in_chunks(ranks.size(), checkpoint, [&](std::size_t begin, std::size_t end) {
+    in_chunks(ranks.size(), run, [&](std::size_t begin, std::size_t end) {
       for (std::size_t i = begin; i < end; ++i) {
         const bool ascends = i == 0 || ranks[i] > ranks[i - 1];
         if (ranks[i] >= 1 && ranks[i] <= kMaxGivenRank && ascends) continue;
@@ -174,13 +172,12 @@ void check_rows(Count rows, Count users, const std::string& argument) {
 
 std::uint64_t validate_lists(const Lists& lists, const std::string& argument,
                              const Execution& execution) {
-  check_threads(execution.threads);
-  const Checkpoint checkpoint = timed_checkpoint(execution.poll);
-  check_indptr(lists, argument, checkpoint);
-  check_lengths(lists, argument, checkpoint);
-  check_present(lists, argument, checkpoint);
-  check_ranks(lists, argument, checkpoint);
-  return std::visit([&](const auto& ids) { return check_ids(lists, ids, argument, execution); },
+  const Run run(execution);
+  check_indptr(lists, argument, run);
+  check_lengths(lists, argument, run);
+  check_present(lists, argument, run);
+  check_ranks(lists, argument, run);
+  return std::visit([&](const auto& ids) { return check_ids(lists, ids, argument, run); },
                     lists.items);
 }
 

@@ -5,9 +5,8 @@
 #include <string>
 #include <variant>
 
-#include "base/checkpoint.hpp"
 #include "base/checks.hpp"
-#include "base/parallel.hpp"
+#include "base/run.hpp"
 #include "evaluate/validate/grades.hpp"
 #include "evaluate/validate/histories.hpp"
 #include "evaluate/validate/items.hpp"
@@ -20,22 +19,22 @@ namespace exactk {
 namespace {
 
 // Rejects rank gaps for metrics that count items, or pairs of items, by rank.
-void check_rank_gaps(const Request& request, const Run& run) {
+void check_rank_gaps(const Request& request, const Pass& pass) {
   const auto* lists = std::get_if<Lists>(&request.predictions);
   if (lists == nullptr || lists->ranks.empty()) return;
-  if (!run.info->pairwise && !run.info->takes_item_count) return;
+  if (!pass.info->pairwise && !pass.info->takes_item_count) return;
   throw InputError({.argument = "metrics",
-                    .expected = std::string(run.info->name) + ": ranks without gaps",
+                    .expected = std::string(pass.info->name) + ": ranks without gaps",
                     .found = "rank_gaps='keep'",
-                    .hint = std::string(run.info->name) + "(rank_gaps=close) closes them"});
+                    .hint = std::string(pass.info->name) + "(rank_gaps=close) closes them"});
 }
 
 // Rejects given values whose numbers the request lacks, or no sum has room for.
-void check_given(const Request& request, const Plan& plan, const Checkpoint& checkpoint) {
+void check_given(const Request& request, const Plan& plan, const Run& run) {
   const auto numbers = 2 * static_cast<double>(request.truth.row_count());
-  for (const Run& run : plan.runs) {
-    if (!run.info->is_given) continue;
-    const double row = run.parameter;
+  for (const Pass& pass : plan.passes) {
+    if (!pass.info->is_given) continue;
+    const double row = pass.parameter;
     const bool has_row = row >= 0 && row == std::floor(row) &&
                          (row + 1) * numbers <= static_cast<double>(request.given.size());
     if (has_row) continue;
@@ -43,7 +42,7 @@ void check_given(const Request& request, const Plan& plan, const Checkpoint& che
                       .expected = "two numbers per given value and user",
                       .found = std::to_string(request.given.size())});
   }
-  in_chunks(request.given.size(), checkpoint, [&](std::size_t begin, std::size_t end) {
+  in_chunks(request.given.size(), run, [&](std::size_t begin, std::size_t end) {
     const auto chunk = request.given.subspan(begin, end - begin);
     const auto bad =
         std::ranges::find_if_not(chunk, [](double number) { return std::abs(number) <= kMaxGain; });
@@ -56,10 +55,8 @@ void check_given(const Request& request, const Plan& plan, const Checkpoint& che
 
 }  // namespace
 
-std::uint64_t validate(const Request& request, const Plan& plan) {
-  check_threads(request.threads);
-  const Execution execution{.threads = request.threads, .poll = request.poll};
-  const Checkpoint checkpoint = timed_checkpoint(request.poll);
+std::uint64_t validate(const Request& request, const Plan& plan, const Run& run) {
+  const Execution& execution = run.execution();
   std::uint64_t id_bits = validate_lists(request.truth, "truth", execution);
   check_int64(request.truth, "truth");
   validate_grades(request.grades, request.truth, execution);
@@ -89,17 +86,17 @@ std::uint64_t validate(const Request& request, const Plan& plan) {
     id_bits |= validate_lists(*request.base, "base_predictions", execution);
     check_rows(request.base->row_count(), users, "base_predictions");
   }
-  if (request.weights) check_weights(*request.weights, users, checkpoint);
-  check_codes(request.groups, request.group_count, users, "group", checkpoint);
-  for (const Run& run : plan.runs) check_rank_gaps(request, run);
-  validate_items(request, plan, checkpoint);
-  validate_histories(request, plan, checkpoint);
+  if (request.weights) check_weights(*request.weights, users, run);
+  check_codes(request.groups, request.group_count, users, "group", run);
+  for (const Pass& pass : plan.passes) check_rank_gaps(request, pass);
+  validate_items(request, plan, run);
+  validate_histories(request, plan, run);
   check_min_grade(request, request.tally_rules);
-  for (const Run& run : plan.runs) {
-    check_gains(request, run, checkpoint);
-    check_min_grade(request, run.rules);
+  for (const Pass& pass : plan.passes) {
+    check_gains(request, pass, run);
+    check_min_grade(request, pass.rules);
   }
-  check_given(request, plan, checkpoint);
+  check_given(request, plan, run);
   if (!request.per_user.empty()) {
     check_size(request.per_user.size(), users * static_cast<Count>(request.values.size()),
                "per_user", "one number per value and user");

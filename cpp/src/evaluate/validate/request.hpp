@@ -4,6 +4,7 @@
 
 #include <cstdint>
 
+#include "base/run.hpp"
 #include "evaluate/plan.hpp"
 #include "exactk/evaluate.hpp"
 
@@ -11,6 +12,6 @@ namespace exactk {
 
 // Throws InputError unless every array is valid, the arrays fit each other, and grades have the
 // gains that the plan needs. Returns the bitwise "or" of all ids.
-[[nodiscard]] std::uint64_t validate(const Request& request, const Plan& plan);
+[[nodiscard]] std::uint64_t validate(const Request& request, const Plan& plan, const Run& run);
 
 }  // namespace exactk

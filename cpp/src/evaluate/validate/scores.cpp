@@ -8,7 +8,7 @@
 #include <span>
 #include <string>
 
-#include "base/parallel.hpp"
+#include "base/run.hpp"
 #include "evaluate/validate/lists.hpp"
 #include "evaluate/validate/search.hpp"
 #include "exactk/embeddings.hpp"
@@ -25,13 +25,12 @@ void check_min_score(std::optional<double> min_score, const std::string& argumen
 }
 
 // Checks the columns that a matrix is restricted to: existing items, ascending.
-void check_candidates(const Lists& lists, Count users, Count items, const Execution& execution) {
+void check_candidates(const Lists& lists, Count users, Count items, const Run& run) {
   const std::string argument = "candidates";
-  validate_lists(lists, argument, execution);
+  validate_lists(lists, argument, run.execution());
   check_int64(lists, argument);
   if (lists.row_count() != 1) check_rows(lists.row_count(), users, argument);
-  const Checkpoint checkpoint = timed_checkpoint(execution.poll);
-  for_each_row(lists, checkpoint, [&](Count row) {
+  for_each_row(lists, run, [&](Count row) {
     const auto columns = int64_row_items(lists, row);
     const auto fail = [&](std::string expected, std::size_t position) {
       throw InputError({.argument = argument,
@@ -40,7 +39,7 @@ void check_candidates(const Lists& lists, Count users, Count items, const Execut
                         .row = row,
                         .position = static_cast<Offset>(position)});
     };
-    in_chunks(columns.size(), checkpoint, [&](std::size_t begin, std::size_t end) {
+    in_chunks(columns.size(), run, [&](std::size_t begin, std::size_t end) {
       for (std::size_t i = begin; i < end; ++i) {
         if (i > 0 && columns[i] <= columns[i - 1]) fail("ascending items", i);
         if (columns[i] >= items) {
@@ -68,9 +67,9 @@ void check_pairs(Count users, Count items, const std::string& argument) {
 
 // Checks that each user has an existing row, or none.
 void check_user_rows(std::span<const Offset> user_rows, Count rows, const std::string& argument,
-                     const Execution& execution) {
+                     const Run& run) {
   const auto bad = [&](Offset row) { return row < -1 || row >= rows; };
-  const Search search(user_rows, bad, timed_checkpoint(execution.poll));
+  const Search search(user_rows, bad, run);
   if (search.count == 0) return;
   throw InputError({.argument = argument + ".user_rows",
                     .expected = "-1, or rows below " + std::to_string(rows),
@@ -110,19 +109,21 @@ void check_vectors(const Vectors& vectors) {
 
 void validate_scores(const ScoreMatrix& scores, const std::string& argument,
                      const Execution& execution) {
+  const Run run(execution);
   check_pairs(scores.rows, scores.items, argument);
   check_pairs(scores.user_count(), scores.items, argument);
   check_min_score(scores.min_score, argument);
-  if (scores.user_rows) check_user_rows(*scores.user_rows, scores.rows, argument, execution);
+  if (scores.user_rows) check_user_rows(*scores.user_rows, scores.rows, argument, run);
   if (!scores.tie_ids.empty()) {
     check_size(scores.tie_ids.size(), scores.items, argument + ".tie_ids", "one tie id per item");
   }
   if (scores.candidates) {
-    check_candidates(*scores.candidates, scores.user_count(), scores.items, execution);
+    check_candidates(*scores.candidates, scores.user_count(), scores.items, run);
   }
 }
 
 void validate_embeddings(const Embeddings& embeddings, const Execution& execution) {
+  const Run run(execution);
   const Count users = embeddings.users.rows;
   const Count items = embeddings.items.rows;
   const std::string& argument = embeddings.items.argument;
@@ -150,15 +151,16 @@ void validate_embeddings(const Embeddings& embeddings, const Execution& executio
     }
   }
   check_min_score(embeddings.min_score, argument);
-  if (embeddings.candidates) check_candidates(*embeddings.candidates, users, items, execution);
+  if (embeddings.candidates) check_candidates(*embeddings.candidates, users, items, run);
 }
 
 std::uint64_t validate_scores(const SparseScores& scores, const std::string& argument,
                               const Execution& execution) {
+  const Run run(execution);
   const std::uint64_t id_bits = validate_lists(scores.items, argument, execution);
   check_size(static_cast<std::size_t>(scores.size), item_count(scores.items.items), argument,
              "one score per item");
-  for_each_row(scores.items, timed_checkpoint(execution.poll), [&](Count row) {
+  for_each_row(scores.items, run, [&](Count row) {
     if (scores.items.length(row) <= kMaxScoredItems) return;
     throw InputError({.argument = argument,
                       .expected = "at most " + std::to_string(kMaxScoredItems) + " items per user",

@@ -29,9 +29,9 @@ inline RowPosition locate_offset(Offset offset, std::span<const Offset> indptr) 
 
 // Calls check(row) for every row.
 template <class Check>
-void for_each_row(const Lists& lists, const Checkpoint& checkpoint, const Check& check) {
+void for_each_row(const Lists& lists, const Run& run, const Check& check) {
   const auto rows = static_cast<std::size_t>(lists.row_count());
-  in_chunks(rows, checkpoint, [&](std::size_t begin, std::size_t end) {
+  in_chunks(rows, run, [&](std::size_t begin, std::size_t end) {
     for (std::size_t row = begin; row < end; ++row) check(static_cast<Count>(row));
   });
 }

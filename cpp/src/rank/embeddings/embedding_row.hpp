@@ -8,7 +8,7 @@
 #include <span>
 #include <vector>
 
-#include "base/checkpoint.hpp"
+#include "base/run.hpp"
 #include "exactk/embeddings.hpp"
 #include "kernels/table.hpp"
 #include "rank/embeddings/similarities.hpp"
@@ -20,13 +20,16 @@ class EmbeddingRow {
   using Score = double;
   static constexpr bool kMayBeNan = false;
 
-  EmbeddingRow(const Embeddings& source, const Kernels& kernels)
-      : source_(source),
+  EmbeddingRow(const Embeddings& source, const Kernels& kernels, const Run& run)
+      : run_(run),
+        source_(source),
         similarities_(source, kernels),
         candidate_items_(source.candidates ? &*source.candidates : nullptr),
         size_(candidate_items_ != nullptr ? 0 : static_cast<std::size_t>(source.items.rows)) {}
 
-  void select_user(Count user, const Checkpoint&) {
+  [[nodiscard]] const Run& run() const noexcept { return run_; }
+
+  void select_user(Count user) {
     const bool is_present = source_.has(user);
     similarities_.read_user(user, user_vector_);
     has_scores_ = false;
@@ -80,6 +83,7 @@ class EmbeddingRow {
   }
 
  private:
+  const Run& run_;
   const Embeddings& source_;
   Similarities similarities_;
   const Lists* candidate_items_;  // the only items that may be ranked, or null

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <utility>
 
-#include "base/parallel.hpp"
+#include "base/run.hpp"
 #include "exactk/error.hpp"
 #include "rank/embeddings/similarities.hpp"
 
@@ -20,16 +20,15 @@ constexpr double kMaxSquare = kMaxLength * kMaxLength;
 // Scans one matrix.
 class NormScan {
  public:
-  NormScan(const Embeddings& source, const Vectors& vectors, const Kernels& kernels,
-           const Execution& execution)
-      : source_(source), vectors_(vectors), kernels_(kernels), execution_(execution) {}
+  NormScan(const Embeddings& source, const Vectors& vectors, const Kernels& kernels, const Run& run)
+      : source_(source), vectors_(vectors), kernels_(kernels), run_(run) {}
 
   // Returns the largest square in each tile.
   std::vector<double> largest_squares() {
     std::vector<double> largest(tile_count());
     std::atomic<bool> has_fault = false;
     constexpr std::size_t kTiles = 64;  // tiles per block
-    const auto body = [&](int, Count block, const Checkpoint& checkpoint) {
+    const auto body = [&](int, Count block) {
       Similarities similarities(source_, kernels_);
       std::array<double, kTileItems> buffer{};
       const std::size_t first = static_cast<std::size_t>(block) * kTiles;
@@ -39,11 +38,10 @@ class NormScan {
           if (!is_allowed(square)) has_fault = true;
           largest[tile] = std::max(largest[tile], square);
         }
-        checkpoint();
+        run_.checkpoint();
       }
     };
-    parallel_for(static_cast<Count>((tile_count() + kTiles - 1) / kTiles), execution_.threads, body,
-                 execution_.poll);
+    parallel_for(run_, static_cast<Count>((tile_count() + kTiles - 1) / kTiles), body);
     if (has_fault) throw_fault();
     return largest;
   }
@@ -73,7 +71,7 @@ class NormScan {
   const Embeddings& source_;
   const Vectors& vectors_;
   const Kernels& kernels_;
-  const Execution& execution_;
+  const Run& run_;
 };
 
 // Describes the fault in a vector.
@@ -97,12 +95,11 @@ void NormScan::describe_fault(Fault& fault, Count row, double square) const {
 
 // Scans all vectors again to count the faulty ones and find the first.
 void NormScan::throw_fault() const {
-  const Checkpoint checkpoint = timed_checkpoint(execution_.poll);
   Similarities similarities(source_, kernels_);
   std::array<double, kTileItems> buffer{};
   Fault fault{.argument = vectors_.argument, .count = 0};
   for (std::size_t tile = 0; tile < tile_count(); ++tile) {
-    checkpoint();
+    run_.checkpoint();
     const std::span<const double> squares = squares_of(similarities, tile, buffer);
     for (std::size_t i = 0; i < squares.size(); ++i) {
       if (is_allowed(squares[i])) continue;
@@ -117,7 +114,7 @@ void NormScan::throw_fault() const {
   throw InputError(std::move(fault));
 }
 
-void check_biases(const Vectors& biases, const Checkpoint& checkpoint) {
+void check_biases(const Vectors& biases, const Run& run) {
   Fault fault{.argument = biases.argument, .expected = "numbers from -2^250 to 2^250", .count = 0};
   const auto check_range = [&](std::size_t begin, std::size_t end) {
     for (std::size_t i = begin; i < end; ++i) {
@@ -127,13 +124,13 @@ void check_biases(const Vectors& biases, const Checkpoint& checkpoint) {
       fault.position = static_cast<Offset>(i);
     }
   };
-  in_chunks(static_cast<std::size_t>(biases.rows), checkpoint, check_range);
+  in_chunks(static_cast<std::size_t>(biases.rows), run, check_range);
   if (fault.count > 0) throw InputError(std::move(fault));
 }
 
 // Returns the largest value_at(position) in each tile of kTileItems positions.
 template <class ValueAt>
-std::vector<double> largest_per_tile(std::size_t positions, const Checkpoint& checkpoint,
+std::vector<double> largest_per_tile(std::size_t positions, const Run& run,
                                      const ValueAt& value_at) {
   std::vector<double> largest((positions + kTileItems - 1) / kTileItems);
   for (std::size_t tile = 0; tile < largest.size(); ++tile) {
@@ -141,7 +138,7 @@ std::vector<double> largest_per_tile(std::size_t positions, const Checkpoint& ch
     for (std::size_t i = tile * kTileItems; i < end; ++i) {
       largest[tile] = std::max(largest[tile], value_at(i));
     }
-    checkpoint();
+    run.checkpoint();
   }
   return largest;
 }
@@ -152,12 +149,11 @@ double largest_or_zero(std::span<const double> numbers) {
 
 }  // namespace
 
-Norms measure_norms(const Embeddings& source, const Kernels& kernels, const Execution& execution) {
-  NormScan(source, source.users, kernels, execution).largest_squares();
+Norms measure_norms(const Embeddings& source, const Kernels& kernels, const Run& run) {
+  NormScan(source, source.users, kernels, run).largest_squares();
   Norms norms;
-  norms.largest_squares = NormScan(source, source.items, kernels, execution).largest_squares();
-  const Checkpoint checkpoint = timed_checkpoint(execution.poll);
-  if (source.item_bias) check_biases(*source.item_bias, checkpoint);
+  norms.largest_squares = NormScan(source, source.items, kernels, run).largest_squares();
+  if (source.item_bias) check_biases(*source.item_bias, run);
   const bool is_restricted = source.candidates && source.candidates->row_count() == 1;
   const auto candidate_items =
       is_restricted ? int64_row_items(*source.candidates, 0) : std::span<const Offset>();
@@ -169,14 +165,14 @@ Norms measure_norms(const Embeddings& source, const Kernels& kernels, const Exec
   };
   if (is_restricted) {
     Similarities similarities(source, kernels);
-    norms.largest_squares = largest_per_tile(size, checkpoint, [&](std::size_t position) {
+    norms.largest_squares = largest_per_tile(size, run, [&](std::size_t position) {
       double square = 0;
       similarities.compute_squares(source.items, item_at(position), {&square, 1});
       return square;
     });
   }
   if (source.item_bias) {
-    norms.largest_biases = largest_per_tile(size, checkpoint, [&](std::size_t position) {
+    norms.largest_biases = largest_per_tile(size, run, [&](std::size_t position) {
       return std::abs(number_at(*source.item_bias, item_at(position), 0));
     });
   }

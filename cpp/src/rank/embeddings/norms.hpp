@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <vector>
 
+#include "base/run.hpp"
 #include "exactk/embeddings.hpp"
 #include "kernels/table.hpp"
 
@@ -27,7 +28,6 @@ struct Norms {
 
 // Throws InputError if a number is not finite, a vector is too long to multiply, or a vector that
 // needs a direction (cosine) is too short.
-[[nodiscard]] Norms measure_norms(const Embeddings& source, const Kernels& kernels,
-                                  const Execution& execution);
+[[nodiscard]] Norms measure_norms(const Embeddings& source, const Kernels& kernels, const Run& run);
 
 }  // namespace exactk

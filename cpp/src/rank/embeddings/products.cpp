@@ -62,10 +62,12 @@ Count Products::max_users(const Embeddings& source, Count bytes_per_user) noexce
   return std::min(kMaxUsers, std::max<Count>(kPanelBytes / bytes, 1));
 }
 
-Products::Products(const Embeddings& source, const Norms& norms, const Kernels& kernels)
+Products::Products(const Embeddings& source, const Norms& norms, const Kernels& kernels,
+                   const Run& run)
     : source_(source),
       norms_(norms),
       kernels_(kernels),
+      run_(run),
       similarities_(source, kernels),
       size_(static_cast<std::size_t>(source.items.rows)),
       width_(panel_width(source)) {
@@ -188,8 +190,7 @@ void Products::load_user(TileUser& user, std::span<const std::int64_t> exclude, 
   user.update_next_excluded();
 }
 
-void Products::load_users(std::span<const Count> users, const std::optional<Lists>& exclude,
-                          const Checkpoint& checkpoint) {
+void Products::load_users(std::span<const Count> users, const std::optional<Lists>& exclude) {
   user_count_ = users.size();
   users_.resize(std::max(users_.size(), user_count_));
   panel_.resize(users_.size() * width_);
@@ -199,7 +200,7 @@ void Products::load_users(std::span<const Count> users, const std::optional<List
     load_user(users_[i],
               exclude ? int64_row_items(*exclude, users[i]) : std::span<const std::int64_t>(),
               &panel_[i * width_]);
-    checkpoint();
+    run_.checkpoint();
   }
 }
 
@@ -210,8 +211,7 @@ double Products::product_of(const TileUser& user, double score) const noexcept {
 }
 
 std::span<const double> Products::score_exactly(const TileUser& user,
-                                                std::span<const std::uint32_t> positions,
-                                                const Checkpoint& checkpoint) {
+                                                std::span<const std::uint32_t> positions) {
   ids_.resize(positions.size());
   scores_.resize(positions.size());
   std::ranges::transform(positions, ids_.begin(),
@@ -220,7 +220,7 @@ std::span<const double> Products::score_exactly(const TileUser& user,
     similarities_.score(user.vector, std::span(ids_).subspan(begin, end - begin),
                         std::span(scores_).subspan(begin, end - begin));
   };
-  in_chunks(positions.size(), checkpoint, score_range, similarities_.chunk_size());
+  in_chunks(positions.size(), run_, score_range, similarities_.chunk_size());
   return scores_;
 }
 

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "base/aligned_vector.hpp"
-#include "base/checkpoint.hpp"
+#include "base/run.hpp"
 #include "exactk/embeddings.hpp"
 #include "exactk/types.hpp"
 #include "kernels/table.hpp"
@@ -67,13 +67,12 @@ class Products {
   // Returns how many users to multiply together if the caller needs `bytes_per_user` for each.
   [[nodiscard]] static Count max_users(const Embeddings& source, Count bytes_per_user) noexcept;
 
-  Products(const Embeddings& source, const Norms& norms, const Kernels& kernels);
+  Products(const Embeddings& source, const Norms& norms, const Kernels& kernels, const Run& run);
 
   [[nodiscard]] std::size_t size() const noexcept { return size_; }  // positions
   [[nodiscard]] std::size_t tile_items() const noexcept { return tile_items_; }
 
-  void load_users(std::span<const Count> users, const std::optional<Lists>& exclude,
-                  const Checkpoint& checkpoint);
+  void load_users(std::span<const Count> users, const std::optional<Lists>& exclude);
   [[nodiscard]] std::span<TileUser> users() noexcept {
     return std::span(users_).first(user_count_);
   }
@@ -108,8 +107,7 @@ class Products {
   [[nodiscard]] double product_of(const TileUser& user, double score) const noexcept;
   // Returns the exact scores of the items at the positions, valid until the next call.
   std::span<const double> score_exactly(const TileUser& user,
-                                        std::span<const std::uint32_t> positions,
-                                        const Checkpoint& checkpoint);
+                                        std::span<const std::uint32_t> positions);
   // Finds the positions of the items, ascending.
   void find_positions(std::span<const std::int64_t> items,
                       std::vector<std::uint32_t>& positions) const;
@@ -144,6 +142,7 @@ class Products {
   const Embeddings& source_;
   const Norms& norms_;
   const Kernels& kernels_;
+  const Run& run_;
   Similarities similarities_;
   std::span<const std::int64_t> candidate_items_;  // if only some may be ranked
   std::size_t size_;                               // number of positions

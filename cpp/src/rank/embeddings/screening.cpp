@@ -29,33 +29,33 @@ Count Screening::block_users(const Embeddings& source, const ScreeningRequest& r
 }
 
 Screening::Screening(const Embeddings& source, const Norms& norms, const ScreeningRequest& request,
-                     const Kernels& kernels)
-    : source_(source), request_(request), products_(source, norms, kernels) {
+                     const Kernels& kernels, const Run& run)
+    : run_(run), source_(source), request_(request), products_(source, norms, kernels, run) {
   if (request.depth > 0) {
     shortlists_.emplace(source, request.depth, request.highest_first, products_, kernels);
   }
-  if (request.truth != nullptr) truth_ranks_.emplace(source, products_, kernels);
+  if (request.truth != nullptr) truth_ranks_.emplace(source, products_, kernels, run);
 }
 
-void Screening::start_user(std::size_t index, const Checkpoint& checkpoint) {
+void Screening::start_user(std::size_t index) {
   TileUser& user = products_.users()[index];
   if (shortlists_) shortlists_->start_list(index, user);
   if (!truth_ranks_ || user.is_unscreened) return;
-  user.is_unscreened = !truth_ranks_->start_user(
-      index, user, int64_row_items(*request_.truth, user.user), checkpoint);
+  user.is_unscreened =
+      !truth_ranks_->start_user(index, user, int64_row_items(*request_.truth, user.user));
 }
 
 // Adds a user's products with the tile.
-void Screening::add_products(std::size_t index, const Checkpoint& checkpoint) {
+void Screening::add_products(std::size_t index) {
   TileUser& user = products_.users()[index];
   if (user.is_unscreened) return;
   const TileProducts tile = products_.products_of_user(index);
   if (shortlists_) {
     constexpr std::size_t kUsersAhead = 4;
     shortlists_->prefetch_list(index + kUsersAhead);
-    user.is_unscreened = !shortlists_->add_tile(index, user, tile, checkpoint);
+    user.is_unscreened = !shortlists_->add_tile(index, user, tile);
   }
-  if (truth_ranks_) truth_ranks_->add_tile(index, user, tile, checkpoint);  // takes products out
+  if (truth_ranks_) truth_ranks_->add_tile(index, user, tile);  // takes products out
 }
 
 // Calls visitor(begin, size) for each group of users that are multiplied together.
@@ -68,12 +68,11 @@ void Screening::for_each_group(const auto& visitor) const {
   }
 }
 
-void Screening::screen(std::span<const Count> users, const std::optional<Lists>& exclude,
-                       const Checkpoint& checkpoint) {
-  products_.load_users(users, exclude, checkpoint);
+void Screening::screen(std::span<const Count> users, const std::optional<Lists>& exclude) {
+  products_.load_users(users, exclude);
   for (std::size_t i = 0; i < users.size(); ++i) {
-    start_user(i, checkpoint);
-    checkpoint();
+    start_user(i);
+    run_.checkpoint();
   }
   if (shortlists_ && shortlists_->has_sample()) {
     for_each_group([&](std::size_t begin, std::size_t size) {
@@ -81,21 +80,21 @@ void Screening::screen(std::span<const Count> users, const std::optional<Lists>&
       for (std::size_t i = begin; i < begin + size; ++i) {
         shortlists_->expect_bound(i, products_.users()[i], products_.sample_of_user(i));
       }
-      checkpoint();
+      run_.checkpoint();
     });
   }
   for (std::size_t begin = 0; begin < products_.size(); begin += products_.tile_items()) {
     products_.load_tile(begin);
     for_each_group([&](std::size_t first, std::size_t size) {
       products_.multiply_tile(first, size);
-      for (std::size_t i = first; i < first + size; ++i) add_products(i, checkpoint);
-      checkpoint();
+      for (std::size_t i = first; i < first + size; ++i) add_products(i);
+      run_.checkpoint();
     });
   }
   for (std::size_t i = 0; i < users.size() && shortlists_; ++i) {
     TileUser& user = products_.users()[i];
-    if (!user.is_unscreened) user.is_unscreened = !shortlists_->finish_list(i, user, checkpoint);
-    checkpoint();
+    if (!user.is_unscreened) user.is_unscreened = !shortlists_->finish_list(i, user);
+    run_.checkpoint();
   }
 }
 

@@ -5,7 +5,7 @@
 #include <optional>
 #include <span>
 
-#include "base/checkpoint.hpp"
+#include "base/run.hpp"
 #include "exactk/embeddings.hpp"
 #include "exactk/types.hpp"
 #include "kernels/table.hpp"
@@ -36,20 +36,20 @@ class Screening {
                                          int threads) noexcept;
 
   Screening(const Embeddings& source, const Norms& norms, const ScreeningRequest& request,
-            const Kernels& kernels);
+            const Kernels& kernels, const Run& run);
   Screening(const Screening&) = delete;  // members refer to each other
   Screening& operator=(const Screening&) = delete;
 
-  void screen(std::span<const Count> users, const std::optional<Lists>& exclude,
-              const Checkpoint& checkpoint);
+  void screen(std::span<const Count> users, const std::optional<Lists>& exclude);
   // Returns the result of one of the users last screened, valid until the next screening.
   [[nodiscard]] std::optional<ScreeningResult> result_of(Count user) const;
 
  private:
-  void start_user(std::size_t index, const Checkpoint& checkpoint);
-  void add_products(std::size_t index, const Checkpoint& checkpoint);
+  void start_user(std::size_t index);
+  void add_products(std::size_t index);
   void for_each_group(const auto& visitor) const;
 
+  const Run& run_;
   const Embeddings& source_;
   ScreeningRequest request_;
   Products products_;

@@ -84,8 +84,7 @@ Count Shortlists::count_reaching(std::span<const float> numbers, float bound) co
   return count;
 }
 
-bool Shortlists::add_tile(std::size_t index, const TileUser& user, const TileProducts& tile,
-                          const Checkpoint& checkpoint) {
+bool Shortlists::add_tile(std::size_t index, const TileUser& user, const TileProducts& tile) {
   List& list = lists_[index];
   list.error = std::max(list.error, tile.error);
   if (tile.begin == 0 && tile.products.size() > depth_) {
@@ -96,7 +95,7 @@ bool Shortlists::add_tile(std::size_t index, const TileUser& user, const TilePro
       tile.products.data(), tile.products.size(), clamp_to_float(bound - tile.error),
       static_cast<std::uint32_t>(tile.begin), &list.products[list.size],
       &list.positions[list.size]);
-  if (list.size + products_.tile_items() > capacity_) prune(list, user, checkpoint);
+  if (list.size + products_.tile_items() > capacity_) prune(list, user);
   return 2 * list.scored_items < tile.end() + 16 * capacity_;
 }
 
@@ -107,7 +106,7 @@ void Shortlists::raise_bound(List& list, std::span<const float> products) {
 }
 
 // Drops the items that cannot be among the best, given the bounds so far.
-void Shortlists::prune(List& list, const TileUser& user, const Checkpoint& checkpoint) {
+void Shortlists::prune(List& list, const TileUser& user) {
   if (list.size <= depth_) return;
   raise_bound(list, std::span(list.products).first(list.size));
   const float least = clamp_to_float(static_cast<double>(list.bound) - list.error);
@@ -120,14 +119,14 @@ void Shortlists::prune(List& list, const TileUser& user, const Checkpoint& check
   list.size = kept;
   // If most products are nearly equal, their bounds separate nothing.
   if (kept > depth_ + (capacity_ - products_.tile_items() - depth_) / 2) {
-    prune_exactly(list, user, checkpoint);
+    prune_exactly(list, user);
   }
 }
 
 // Computes the exact scores of all items that may be among the best.
-void Shortlists::score_list(List& list, const TileUser& user, const Checkpoint& checkpoint) {
+void Shortlists::score_list(List& list, const TileUser& user) {
   const auto positions = std::span<const std::uint32_t>(list.positions).first(list.size);
-  const std::span<const double> scores = products_.score_exactly(user, positions, checkpoint);
+  const std::span<const double> scores = products_.score_exactly(user, positions);
   list.best.clear();
   const double least = source_.min_score.value_or(-std::numeric_limits<double>::infinity());
   for (std::size_t i = 0; i < scores.size(); ++i) {
@@ -136,8 +135,8 @@ void Shortlists::score_list(List& list, const TileUser& user, const Checkpoint& 
 }
 
 // Prunes by exact scores.
-void Shortlists::prune_exactly(List& list, const TileUser& user, const Checkpoint& checkpoint) {
-  score_list(list, user, checkpoint);
+void Shortlists::prune_exactly(List& list, const TileUser& user) {
+  score_list(list, user);
   list.scored_items += list.size;
   const std::size_t kept = std::min(depth_, list.best.size());
   if (kept > 0) {
@@ -166,12 +165,11 @@ bool Shortlists::is_complete(const List& list) {
   return std::cmp_greater_equal(count, depth_);
 }
 
-bool Shortlists::finish_list(std::size_t index, const TileUser& user,
-                             const Checkpoint& checkpoint) {
+bool Shortlists::finish_list(std::size_t index, const TileUser& user) {
   List& list = lists_[index];
   if (!is_complete(list)) return false;
-  prune(list, user, checkpoint);
-  score_list(list, user, checkpoint);
+  prune(list, user);
+  score_list(list, user);
   return true;
 }
 

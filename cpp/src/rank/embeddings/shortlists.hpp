@@ -42,11 +42,9 @@ class Shortlists {
   }
   // Adds a tile; call it for tiles in order. Returns whether it pays to go on: not if the products
   // separate so little that most items are scored exactly, again and again.
-  [[nodiscard]] bool add_tile(std::size_t index, const TileUser& user, const TileProducts& tile,
-                              const Checkpoint& checkpoint);
+  [[nodiscard]] bool add_tile(std::size_t index, const TileUser& user, const TileProducts& tile);
   // Returns whether the list has all of the best items.
-  [[nodiscard]] bool finish_list(std::size_t index, const TileUser& user,
-                                 const Checkpoint& checkpoint);
+  [[nodiscard]] bool finish_list(std::size_t index, const TileUser& user);
 
   [[nodiscard]] std::size_t depth() const noexcept { return depth_; }
   [[nodiscard]] bool highest_first() const noexcept { return highest_first_; }
@@ -71,9 +69,9 @@ class Shortlists {
   [[nodiscard]] Count count_reaching(std::span<const float> numbers, float bound) const;
   void raise_bound(List& list, std::span<const float> products);
   [[nodiscard]] bool is_complete(const List& list);
-  void prune(List& list, const TileUser& user, const Checkpoint& checkpoint);
-  void score_list(List& list, const TileUser& user, const Checkpoint& checkpoint);
-  void prune_exactly(List& list, const TileUser& user, const Checkpoint& checkpoint);
+  void prune(List& list, const TileUser& user);
+  void score_list(List& list, const TileUser& user);
+  void prune_exactly(List& list, const TileUser& user);
 
   const Embeddings& source_;
   const std::size_t depth_;

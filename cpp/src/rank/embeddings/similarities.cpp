@@ -5,7 +5,7 @@
 #include <cmath>
 #include <type_traits>
 
-#include "base/checkpoint.hpp"
+#include "base/run.hpp"
 #include "numeric/half.hpp"
 
 namespace exactk {

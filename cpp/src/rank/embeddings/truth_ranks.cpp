@@ -22,10 +22,12 @@ Count TruthRanks::bytes_per_user() noexcept {
   return (kMaxItems + 1) * (sizeof(ItemRank) + 3 * sizeof(double));
 }
 
-TruthRanks::TruthRanks(const Embeddings& source, Products& products, const Kernels& kernels)
+TruthRanks::TruthRanks(const Embeddings& source, Products& products, const Kernels& kernels,
+                       const Run& run)
     : source_(source),
       products_(products),
       kernels_(kernels),
+      run_(run),
       tile_positions_(products.tile_items()) {}
 
 // Selects the positions of the truth's items that are not excluded, each once.
@@ -39,7 +41,7 @@ void TruthRanks::select_positions(const TileUser& user, std::span<const std::int
 }
 
 bool TruthRanks::start_user(std::size_t index, const TileUser& user,
-                            std::span<const std::int64_t> truth, const Checkpoint& checkpoint) {
+                            std::span<const std::int64_t> truth) {
   if (index >= rows_.size()) rows_.resize(index + 1);
   Row& row = rows_[index];
   row.ranks.clear();
@@ -53,7 +55,7 @@ bool TruthRanks::start_user(std::size_t index, const TileUser& user,
     row.products.push_back(products_.product_of(user, score));
     row.scores.push_back(score);
   };
-  const std::span<const double> scores = products_.score_exactly(user, positions_, checkpoint);
+  const std::span<const double> scores = products_.score_exactly(user, positions_);
   for (std::size_t i = 0; i < positions_.size(); ++i) {
     const bool is_ranked = !source_.min_score || scores[i] >= *source_.min_score;
     if (is_ranked) add(positions_[i], scores[i]);
@@ -124,10 +126,9 @@ Count TruthRanks::count_before(const ItemRank& rank, double score,
   return before;
 }
 
-void TruthRanks::rank_undecided(Row& row, const TileUser& user, const TileProducts& tile,
-                                const Checkpoint& checkpoint) {
+void TruthRanks::rank_undecided(Row& row, const TileUser& user, const TileProducts& tile) {
   const std::size_t size = row.ranks.size();
-  const std::span<const double> scores = products_.score_exactly(user, undecided_, checkpoint);
+  const std::span<const double> scores = products_.score_exactly(user, undecided_);
   counts_.assign(2 * size, 0);
   kernels_.float64.count_beating(scores.data(), scores.size(), row.scores.data(), size, 2 * size,
                                  counts_.data());
@@ -144,8 +145,7 @@ void TruthRanks::rank_undecided(Row& row, const TileUser& user, const TileProduc
   }
 }
 
-void TruthRanks::add_tile(std::size_t index, const TileUser& user, const TileProducts& tile,
-                          const Checkpoint& checkpoint) {
+void TruthRanks::add_tile(std::size_t index, const TileUser& user, const TileProducts& tile) {
   Row& row = rows_[index];
   const std::size_t size = row.ranks.size();
   set_bounds(row, tile.error);
@@ -154,8 +154,8 @@ void TruthRanks::add_tile(std::size_t index, const TileUser& user, const TilePro
   if (!is_decided) extract_undecided(tile);
   for (std::size_t i = 0; i < size; ++i) row.ranks[i].above += counts_[size + i];
   if (is_decided) return;
-  rank_undecided(row, user, tile, checkpoint);
-  checkpoint();
+  rank_undecided(row, user, tile);
+  run_.checkpoint();
 }
 
 std::span<const ItemRank> TruthRanks::ranks_of_user(std::size_t index) const {

@@ -9,7 +9,7 @@
 #include <span>
 #include <vector>
 
-#include "base/checkpoint.hpp"
+#include "base/run.hpp"
 #include "exactk/embeddings.hpp"
 #include "exactk/types.hpp"
 #include "kernels/table.hpp"
@@ -23,14 +23,13 @@ class TruthRanks {
   // Maximum memory for one user.
   [[nodiscard]] static Count bytes_per_user() noexcept;
 
-  TruthRanks(const Embeddings& source, Products& products, const Kernels& kernels);
+  TruthRanks(const Embeddings& source, Products& products, const Kernels& kernels, const Run& run);
 
   // Returns whether the truth is small enough to be ranked from products.
   [[nodiscard]] bool start_user(std::size_t index, const TileUser& user,
-                                std::span<const std::int64_t> truth, const Checkpoint& checkpoint);
+                                std::span<const std::int64_t> truth);
   // Adds a tile; the order of tiles does not matter. Removes undecided products from the tile.
-  void add_tile(std::size_t index, const TileUser& user, const TileProducts& tile,
-                const Checkpoint& checkpoint);
+  void add_tile(std::size_t index, const TileUser& user, const TileProducts& tile);
 
   // Returns the ranks by ascending position.
   [[nodiscard]] std::span<const ItemRank> ranks_of_user(std::size_t index) const;
@@ -51,14 +50,14 @@ class TruthRanks {
   [[nodiscard]] Count count_undecided() const;
   void extract_range(const TileProducts& tile, float lowest, float highest);
   void extract_undecided(const TileProducts& tile);
-  void rank_undecided(Row& row, const TileUser& user, const TileProducts& tile,
-                      const Checkpoint& checkpoint);
+  void rank_undecided(Row& row, const TileUser& user, const TileProducts& tile);
   [[nodiscard]] Count count_before(const ItemRank& rank, double score,
                                    std::span<const double> scores) const;
 
   const Embeddings& source_;
   Products& products_;
   const Kernels& kernels_;
+  const Run& run_;
   std::vector<Row> rows_;
   std::vector<std::uint32_t> positions_;  // of the truth
   // Per tile: the bounds that products surely reach or beat, and how many do.

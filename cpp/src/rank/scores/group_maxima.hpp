@@ -6,7 +6,6 @@
 #include <span>
 #include <vector>
 
-#include "base/checkpoint.hpp"
 #include "rank/scores/rankable_row.hpp"
 
 namespace exactk {
@@ -20,18 +19,17 @@ class GroupMaxima {
   void clear() noexcept { is_read_ = false; }
   [[nodiscard]] bool is_read() const noexcept { return is_read_; }
   // Reads all scores, and notes NaN in the row.
-  void read(RankableRow<Row>& row, const Checkpoint& checkpoint);
+  void read(RankableRow<Row>& row);
 
   // kGroups maxima per chunk of kChunkScores items, without excluded items.
   [[nodiscard]] std::span<const Key> maxima() const noexcept { return maxima_; }
 
   // Returns a key that at least `min_count` items reach, if that many are not NaN, and not many
   // more. Uses the maxima if there are enough to separate these items, otherwise all items.
-  [[nodiscard]] Key find_bound(RankableRow<Row>& row, std::size_t min_count,
-                               const Checkpoint& checkpoint);
+  [[nodiscard]] Key find_bound(RankableRow<Row>& row, std::size_t min_count);
 
  private:
-  [[nodiscard]] std::span<const Key> fold(std::size_t groups, const Checkpoint& checkpoint);
+  [[nodiscard]] std::span<const Key> fold(RankableRow<Row>& row, std::size_t groups);
 
   bool is_read_ = false;
   std::vector<Key> maxima_;

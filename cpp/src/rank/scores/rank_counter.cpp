@@ -13,13 +13,12 @@ namespace exactk {
 
 // Collects the positions of the truth that have a score, in order, each once with its first entry.
 template <class Row>
-void RankCounter<Row>::locate_truth(const TruthPositions& truth, std::size_t row_size,
-                                    const Checkpoint& checkpoint) {
+void RankCounter<Row>::locate_truth(RankableRow<Row>& row, const TruthPositions& truth) {
   truth_items_.clear();
   bool ascend = true;
-  in_chunks(truth.positions.size(), checkpoint, [&](std::size_t begin, std::size_t end) {
+  in_chunks(truth.positions.size(), row.run(), [&](std::size_t begin, std::size_t end) {
     for (std::size_t i = begin; i < end; ++i) {
-      if (std::cmp_greater_equal(truth.positions[i], row_size)) continue;
+      if (std::cmp_greater_equal(truth.positions[i], row.size())) continue;
       const auto position = static_cast<std::uint32_t>(truth.positions[i]);
       ascend = ascend && (truth_items_.empty() || truth_items_.back().position < position);
       truth_items_.push_back({{Key{}, position}, truth.entry_at(i)});
@@ -30,7 +29,7 @@ void RankCounter<Row>::locate_truth(const TruthPositions& truth, std::size_t row
     if (one.position != other.position) return one.position < other.position;
     return one.entry < other.entry;
   };
-  sort(std::span(truth_items_), before, checkpoint);
+  sort(std::span(truth_items_), before, row.run());
   const auto repeats = std::ranges::unique(truth_items_, {}, &TruthItem::position);
   truth_items_.erase(repeats.begin(), repeats.end());
 }
@@ -38,11 +37,11 @@ void RankCounter<Row>::locate_truth(const TruthPositions& truth, std::size_t row
 // Collects the rankable items of the truth, best first; only those that reach `least`, if any.
 template <class Row>
 void RankCounter<Row>::collect_items(RankableRow<Row>& row, const TruthPositions& truth, Ties ties,
-                                     std::optional<Key> least, const Checkpoint& checkpoint) {
+                                     std::optional<Key> least) {
   items_.clear();
   entries_.clear();
   if (!row.can_rank()) return;
-  locate_truth(truth, row.size(), checkpoint);
+  locate_truth(row, truth);
   std::size_t count = 0;
   const auto read_range = [&](std::size_t begin, std::size_t end) {
     for (std::size_t i = begin; i < end; ++i) {
@@ -52,10 +51,10 @@ void RankCounter<Row>::collect_items(RankableRow<Row>& row, const TruthPositions
       if (row.is_rankable(item.key, item.position)) truth_items_[count++] = item;
     }
   };
-  in_chunks(truth_items_.size(), checkpoint, read_range, row.chunk_size());
+  in_chunks(truth_items_.size(), row.run(), read_range, row.chunk_size());
   truth_items_.resize(count);
-  sort_best(truth_items_, buffer_, count, row.order(ties), checkpoint);
-  in_chunks(count, checkpoint, [&](std::size_t begin, std::size_t end) {
+  sort_best(truth_items_, buffer_, count, row.order(ties), row.run());
+  in_chunks(count, row.run(), [&](std::size_t begin, std::size_t end) {
     for (std::size_t i = begin; i < end; ++i) {
       items_.push_back(truth_items_[i]);
       entries_.push_back(truth_items_[i].entry);
@@ -81,8 +80,7 @@ void RankCounter<Row>::add_beating_counts(Count sign) {
 // Adds the number of items that beat it to the rank of each item, where ties go to the lowest or
 // the highest position.
 template <class Row>
-void RankCounter<Row>::add_ranks_by_position(RankableRow<Row>& row, bool highest_first,
-                                             const Checkpoint& checkpoint) {
+void RankCounter<Row>::add_ranks_by_position(RankableRow<Row>& row, bool highest_first) {
   const std::size_t count = items_.size();
   // Bounds that equal keys beat come first: at the start of the row none of them (highest_first) or
   // all.
@@ -101,7 +99,7 @@ void RankCounter<Row>::add_ranks_by_position(RankableRow<Row>& row, bool highest
         items_[position_order_[highest_first ? passed_items : count - 1 - passed_items]];
     return std::min<std::size_t>(end, next.position + (highest_first ? 1U : 0U));
   };
-  row.for_each_chunk(checkpoint, [&](const Key* keys, std::size_t begin, std::size_t size) {
+  row.for_each_chunk([&](const Key* keys, std::size_t begin, std::size_t size) {
     for (std::size_t position = begin; position < begin + size;) {
       const std::size_t next = next_position(begin + size);
       row.kernels().count_beating(keys + (position - begin), next - position, bounds_.data(),
@@ -116,25 +114,23 @@ void RankCounter<Row>::add_ranks_by_position(RankableRow<Row>& row, bool highest
 
 // Ranks each item on its own. Ties are broken by position.
 template <class Row>
-void RankCounter<Row>::rank_each(RankableRow<Row>& row, const Better& order,
-                                 const Checkpoint& checkpoint) {
+void RankCounter<Row>::rank_each(RankableRow<Row>& row, const Better& order) {
   ranks_.assign(items_.size(), 1);
-  add_ranks_by_position(row, order.highest_first, checkpoint);
+  add_ranks_by_position(row, order.highest_first);
   // Excluded items beat nothing.
   beating_counts_.assign(items_.size() + 1, 0);
   row.for_each_excluded(
-      checkpoint, [&](const Item& excluded) { ++beating_counts_[first_beaten(excluded, order)]; });
+      [&](const Item& excluded) { ++beating_counts_[first_beaten(excluded, order)]; });
   add_beating_counts(-1);
 }
 
 // Ranks all items in one pass: for each item of the row, counts the items that it beats.
 template <class Row>
-void RankCounter<Row>::rank_together(RankableRow<Row>& row, const Better& order,
-                                     const Checkpoint& checkpoint) {
+void RankCounter<Row>::rank_together(RankableRow<Row>& row, const Better& order) {
   ranks_.assign(items_.size(), 1);
   std::size_t tied_items = 0;  // items of the row, these included, with the score of one of these
   beating_counts_.assign(items_.size() + 1, 0);
-  row.for_each_chunk(checkpoint, [&](const Key* keys, std::size_t begin, std::size_t size) {
+  row.for_each_chunk([&](const Key* keys, std::size_t begin, std::size_t size) {
     for (std::size_t i = 0; i < size; ++i) {
       const Item item{keys[i], static_cast<std::uint32_t>(begin + i)};
       if (!row.is_rankable(item.key, item.position)) continue;
@@ -179,24 +175,23 @@ void RankCounter<Row>::use_screened_ranks(bool highest_first) {
 }
 
 template <class Row>
-void RankCounter<Row>::rank_strictly(RankableRow<Row>& row, Ties ties, bool is_screened,
-                                     const Checkpoint& checkpoint) {
+void RankCounter<Row>::rank_strictly(RankableRow<Row>& row, Ties ties, bool is_screened) {
   const Better order = row.order(ties);
   if (is_screened) {
     use_screened_ranks(order.highest_first);
   } else if (items_.size() <= kMaxComparedKeys && !row.has_nan()) {
-    tie_counter_.count(row, items_, checkpoint);
+    tie_counter_.count(row, items_);
     has_ties_ = tie_counter_.has_ties();
     if (!tie_counter_.has_ties_beyond(items_)) {
       tie_counter_.record(items_, ranks_, ties_);
       ties_.clear();
     } else if (order.ids == nullptr) {
-      rank_each(row, order, checkpoint);
+      rank_each(row, order);
     } else {
-      rank_together(row, order, checkpoint);
+      rank_together(row, order);
     }
   } else {
-    rank_together(row, order, checkpoint);
+    rank_together(row, order);
   }
   // Keeps ranks ascending and within the row, even if another thread writes to the scores.
   const auto beyond = static_cast<Count>(row.size() - ranks_.size()) + 1;
@@ -209,39 +204,36 @@ void RankCounter<Row>::rank_strictly(RankableRow<Row>& row, Ties ties, bool is_s
 
 template <class Row>
 void RankCounter<Row>::count(RankableRow<Row>& row, const TruthPositions& truth, Ties ties,
-                             const std::optional<std::span<const ItemRank>>& screened,
-                             const Checkpoint& checkpoint) {
+                             const std::optional<std::span<const ItemRank>>& screened) {
   ranks_.clear();
   ties_.clear();
-  collect_items(row, truth, ties, std::nullopt, checkpoint);
+  collect_items(row, truth, ties, std::nullopt);
   const bool is_screened = look_up(screened);
   if (is_strict(ties)) {
-    rank_strictly(row, ties, is_screened, checkpoint);
+    rank_strictly(row, ties, is_screened);
     return;
   }
   if (is_screened) {
     tie_counter_.use_screened(items_, screened_ranks_);
   } else {
-    tie_counter_.count(row, items_, checkpoint);
+    tie_counter_.count(row, items_);
   }
   tie_counter_.record(items_, ranks_, ties_);
 }
 
 template <class Row>
 void RankCounter<Row>::count_listed(RankableRow<Row>& row, const TruthPositions& truth,
-                                    std::span<const Item> list, bool is_split,
-                                    const Checkpoint& checkpoint) {
+                                    std::span<const Item> list, bool is_split) {
   ranks_.clear();
   ties_.clear();
   items_.clear();
   entries_.clear();
   if (list.empty()) return;
   const Key last = list.back().key;
-  collect_items(row, truth, Ties::expected, is_nan(last) ? std::nullopt : std::optional(last),
-                checkpoint);
+  collect_items(row, truth, Ties::expected, is_nan(last) ? std::nullopt : std::optional(last));
   Count last_equal = 0;
   if (is_split && !items_.empty() && is_same_key(items_.back().key, last)) {
-    tie_counter_.count(row, std::span(items_).last(1), checkpoint);
+    tie_counter_.count(row, std::span(items_).last(1));
     last_equal = tie_counter_.last_equal_count();
   }
   tie_counter_.use_list(items_, list, last_equal);

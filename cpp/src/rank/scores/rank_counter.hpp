@@ -8,7 +8,6 @@
 #include <span>
 #include <vector>
 
-#include "base/checkpoint.hpp"
 #include "exactk/conventions.hpp"
 #include "exactk/types.hpp"
 #include "rank/ranked_list.hpp"
@@ -29,13 +28,12 @@ class RankCounter {
   // Ranks the rankable items of the truth. Unless `ties` is strict, records the tie of each item,
   // and the truth comes first in it. `screened`: ranks from screening, by position, if available.
   void count(RankableRow<Row>& row, const TruthPositions& truth, Ties ties,
-             const std::optional<std::span<const ItemRank>>& screened,
-             const Checkpoint& checkpoint);
+             const std::optional<std::span<const ItemRank>>& screened);
 
   // Ranks those down to the last of the best items, `list`, as `count` does if `ties` is not
   // strict. `is_split`: whether its last item ties with the next one.
   void count_listed(RankableRow<Row>& row, const TruthPositions& truth, std::span<const Item> list,
-                    bool is_split, const Checkpoint& checkpoint);
+                    bool is_split);
 
   // The items ranked last, best first: each position once, with its first entry in the truth.
   [[nodiscard]] std::span<const Item> items() const noexcept { return items_; }
@@ -47,18 +45,15 @@ class RankCounter {
 
  private:
   void collect_items(RankableRow<Row>& row, const TruthPositions& truth, Ties ties,
-                     std::optional<Key> least, const Checkpoint& checkpoint);
-  void locate_truth(const TruthPositions& truth, std::size_t row_size,
-                    const Checkpoint& checkpoint);
+                     std::optional<Key> least);
+  void locate_truth(RankableRow<Row>& row, const TruthPositions& truth);
   [[nodiscard]] bool look_up(const std::optional<std::span<const ItemRank>>& screened);
   void use_screened_ranks(bool highest_first);
-  void rank_strictly(RankableRow<Row>& row, Ties ties, bool is_screened,
-                     const Checkpoint& checkpoint);
+  void rank_strictly(RankableRow<Row>& row, Ties ties, bool is_screened);
   [[nodiscard]] std::size_t first_beaten(const Item& item, const Better& better) const;
-  void rank_each(RankableRow<Row>& row, const Better& order, const Checkpoint& checkpoint);
-  void add_ranks_by_position(RankableRow<Row>& row, bool highest_first,
-                             const Checkpoint& checkpoint);
-  void rank_together(RankableRow<Row>& row, const Better& order, const Checkpoint& checkpoint);
+  void rank_each(RankableRow<Row>& row, const Better& order);
+  void add_ranks_by_position(RankableRow<Row>& row, bool highest_first);
+  void rank_together(RankableRow<Row>& row, const Better& order);
   void add_beating_counts(Count sign);
 
   struct TruthItem : Item {

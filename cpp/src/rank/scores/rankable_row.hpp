@@ -11,7 +11,7 @@
 #include <type_traits>
 #include <vector>
 
-#include "base/checkpoint.hpp"
+#include "base/run.hpp"
 #include "exactk/conventions.hpp"
 #include "exactk/types.hpp"
 #include "kernels/table.hpp"
@@ -38,7 +38,7 @@ class RankableRow : public Row {
   [[nodiscard]] const ScoreKernels<Key>& kernels() const noexcept { return kernels_; }
 
   // Call after selecting a user. Ignores positions beyond the end of the row.
-  void exclude(std::span<const std::int64_t> positions, const Checkpoint& checkpoint);
+  void exclude(std::span<const std::int64_t> positions);
   [[nodiscard]] std::size_t excluded_count() const noexcept { return excluded_positions_.size(); }
   // Returns one bit per item, starting at a whole chunk, or null if no item is excluded.
   [[nodiscard]] const std::uint64_t* excluded_bits(std::size_t begin) const noexcept {
@@ -52,7 +52,7 @@ class RankableRow : public Row {
   [[nodiscard]] bool has_nan() const noexcept { return has_nan_; }
   void note_nan() noexcept { has_nan_ = true; }
   // Counts the NaN scores and sets `first` to the offset of the first one.
-  [[nodiscard]] Count count_nan(Offset& first, const Checkpoint& checkpoint);
+  [[nodiscard]] Count count_nan(Offset& first);
 
   [[nodiscard]] bool has_min_score() const noexcept { return has_min_score_; }
   // The lowest rankable key, NaN aside.
@@ -84,7 +84,7 @@ class RankableRow : public Row {
     return static_cast<Count>(this->size() - excluded_positions_.size());
   }
   // Number of rankable items.
-  [[nodiscard]] Count rankable_count(const Checkpoint& checkpoint);
+  [[nodiscard]] Count rankable_count();
 
   // Returns the order of the items. Ascending ids break ties as positions do.
   [[nodiscard]] Better order(Ties ties) const noexcept {
@@ -95,38 +95,38 @@ class RankableRow : public Row {
 
   // Calls body(keys, begin, size) for each chunk of positions in order.
   template <class Body>
-  void for_each_chunk(const Checkpoint& checkpoint, const Body& body) {
+  void for_each_chunk(const Body& body) {
     const std::size_t chunk_size = this->chunk_size();
     for (std::size_t begin = 0; begin < this->size(); begin += chunk_size) {
       const std::size_t size = std::min(chunk_size, this->size() - begin);
       body(this->read_chunk(begin, size), begin, size);
-      if (size == chunk_size) checkpoint();
+      if (size == chunk_size) this->run().checkpoint();
     }
   }
   // Calls body(item) for each item.
   template <class Body>
-  void for_each_item(const Checkpoint& checkpoint, const Body& body) {
+  void for_each_item(const Body& body) {
     const auto visit_range = [&](std::size_t begin, std::size_t end) {
       for (std::size_t position = begin; position < end; ++position) {
         body(Item{this->key_at(position), static_cast<std::uint32_t>(position)});
       }
     };
-    in_chunks(this->size(), checkpoint, visit_range, this->chunk_size());
+    in_chunks(this->size(), this->run(), visit_range, this->chunk_size());
   }
   // Calls body(item) for each excluded item.
   template <class Body>
-  void for_each_excluded(const Checkpoint& checkpoint, const Body& body) {
+  void for_each_excluded(const Body& body) {
     const auto visit_range = [&](std::size_t begin, std::size_t end) {
       for (const std::uint32_t position :
            std::span(excluded_positions_).subspan(begin, end - begin)) {
         body(Item{this->key_at(position), position});
       }
     };
-    in_chunks(excluded_positions_.size(), checkpoint, visit_range, this->chunk_size());
+    in_chunks(excluded_positions_.size(), this->run(), visit_range, this->chunk_size());
   }
 
  private:
-  void clear_excluded(const Checkpoint& checkpoint);
+  void clear_excluded();
 
   const ScoreKernels<Key>& kernels_;
   Key least_rankable_key_ = kLowestKey<Key>;

@@ -12,7 +12,7 @@
 #include <variant>
 #include <vector>
 
-#include "base/checkpoint.hpp"
+#include "base/run.hpp"
 #include "exactk/conventions.hpp"
 #include "exactk/scores.hpp"
 #include "kernels/table.hpp"
@@ -37,17 +37,16 @@ class ScoreRanker {
       : row_(std::move(row), min_score, kernels) {}
 
   // Selects the user that the following calls are about.
-  void select_user(Count user, const Checkpoint& checkpoint) {
-    row_.select_user(user, checkpoint);
+  void select_user(Count user) {
+    row_.select_user(user);
     has_list_ = false;
   }
   // Reads the user's scores, unless none can be NaN; then reading waits until it is needed, because
   // screening may make it unnecessary. Ignores positions in `excluded` beyond the end of the row.
-  void load_scores(std::span<const std::int64_t> excluded, const Checkpoint& checkpoint);
-  void load_scores(Count user, std::span<const std::int64_t> excluded,
-                   const Checkpoint& checkpoint) {
-    select_user(user, checkpoint);
-    load_scores(excluded, checkpoint);
+  void load_scores(std::span<const std::int64_t> excluded);
+  void load_scores(Count user, std::span<const std::int64_t> excluded) {
+    select_user(user);
+    load_scores(excluded);
   }
   [[nodiscard]] RankableRow<Row>& row() noexcept { return row_; }
 
@@ -64,10 +63,9 @@ class ScoreRanker {
   }
 
   // Returns the best items, valid until the next call. Free if the last call ranked as many.
-  RankedList best(Count depth, Ties ties, const Checkpoint& checkpoint);
+  RankedList best(Count depth, Ties ties);
   // Returns the truth entries of the best items. If entries share a position, the first counts.
-  RankedList best_entries(Count depth, Ties ties, const TruthPositions& truth,
-                          const Checkpoint& checkpoint);
+  RankedList best_entries(Count depth, Ties ties, const TruthPositions& truth);
 
   // Returns the score of an item of the last call of `best`.
   [[nodiscard]] Key score_at(std::size_t index) const noexcept {
@@ -84,11 +82,11 @@ class ScoreRanker {
 
   // Returns the entries and ranks of the truth's ranked items, however deep, valid until the next
   // call. Unless `ties` is strict, records the tie of each item, and the truth comes first in it.
-  RankedList ranks_of(const TruthPositions& truth, Ties ties, const Checkpoint& checkpoint);
+  RankedList ranks_of(const TruthPositions& truth, Ties ties);
 
   // The same for ties that are not strict, but only of the truth's items that may be among the
   // best.
-  RankedList ranks_of_best(Count depth, const TruthPositions& truth, const Checkpoint& checkpoint);
+  RankedList ranks_of_best(Count depth, const TruthPositions& truth);
 
   // Whether any item at the positions may tie with another. The answer is exact for the items of
   // the list after `best`, and for all items after a strict `ranks_of`.
@@ -97,8 +95,8 @@ class ScoreRanker {
   }
 
  private:
-  [[nodiscard]] Count list_length(const Checkpoint& checkpoint);
-  void select_best(Count depth, Count length, Ties ties, const Checkpoint& checkpoint);
+  [[nodiscard]] Count list_length();
+  void select_best(Count depth, Count length, Ties ties);
 
   RankableRow<Row> row_;
   GroupMaxima<Row> maxima_;
@@ -117,9 +115,11 @@ class ScoreRanker {
 using AnyScoreRanker = std::variant<ScoreRanker<ScoreRow<float>>, ScoreRanker<ScoreRow<double>>,
                                     ScoreRanker<ScoreRow<std::int64_t>>, ScoreRanker<EmbeddingRow>>;
 
-[[nodiscard]] AnyScoreRanker make_score_ranker(const ScoreMatrix& matrix, const Kernels& kernels);
-[[nodiscard]] AnyScoreRanker make_score_ranker(const SparseScores& scores, const Kernels& kernels);
-[[nodiscard]] AnyScoreRanker make_score_ranker(const Embeddings& embeddings,
-                                               const Kernels& kernels);
+[[nodiscard]] AnyScoreRanker make_score_ranker(const ScoreMatrix& matrix, const Kernels& kernels,
+                                               const Run& run);
+[[nodiscard]] AnyScoreRanker make_score_ranker(const SparseScores& scores, const Kernels& kernels,
+                                               const Run& run);
+[[nodiscard]] AnyScoreRanker make_score_ranker(const Embeddings& embeddings, const Kernels& kernels,
+                                               const Run& run);
 
 }  // namespace exactk

@@ -16,8 +16,8 @@
 #include <variant>
 #include <vector>
 
-#include "base/checkpoint.hpp"
 #include "base/prefetch.hpp"
+#include "base/run.hpp"
 #include "exactk/scores.hpp"
 #include "exactk/types.hpp"
 #include "numeric/half.hpp"
@@ -54,10 +54,12 @@ class ScoreRow {
   using Score = Key;
   static constexpr bool kMayBeNan = true;
 
-  explicit ScoreRow(const ScoreMatrix& matrix);
-  explicit ScoreRow(const SparseScores& scores);
+  ScoreRow(const ScoreMatrix& matrix, const Run& run);
+  ScoreRow(const SparseScores& scores, const Run& run);
 
-  void select_user(Count user, const Checkpoint& checkpoint);
+  [[nodiscard]] const Run& run() const noexcept { return run_; }
+
+  void select_user(Count user);
   [[nodiscard]] std::size_t size() const noexcept { return size_; }
 
   // The most keys that one read returns.
@@ -92,8 +94,8 @@ class ScoreRow {
 
  private:
   void choose_layout(const std::byte* scores, std::ptrdiff_t row_stride);
-  void select_row(Count user, const Checkpoint& checkpoint);
-  void copy_ids(Count user, const Checkpoint& checkpoint);
+  void select_row(Count user);
+  void copy_ids(Count user);
   void prefetch_row(Count user) const;
   // The column is read again and another thread may have changed it, so it is clamped to existing
   // columns.
@@ -106,6 +108,7 @@ class ScoreRow {
   template <class Visitor>
   [[nodiscard]] auto with_score_type(const Visitor& visitor) const;
 
+  const Run& run_;
   const ScoreMatrix* matrix_ = nullptr;  // one of the two is set
   const SparseScores* sparse_scores_ = nullptr;
   ScoreType type_;
@@ -183,8 +186,9 @@ auto ScoreRow<Key>::with_score_type(const Visitor& visitor) const {
 }
 
 template <class Key>
-ScoreRow<Key>::ScoreRow(const ScoreMatrix& matrix)
-    : matrix_(&matrix),
+ScoreRow<Key>::ScoreRow(const ScoreMatrix& matrix, const Run& run)
+    : run_(run),
+      matrix_(&matrix),
       type_(matrix.type),
       stride_(matrix.item_stride),
       candidate_items_(matrix.candidates ? &*matrix.candidates : nullptr),
@@ -195,8 +199,8 @@ ScoreRow<Key>::ScoreRow(const ScoreMatrix& matrix)
 }
 
 template <class Key>
-ScoreRow<Key>::ScoreRow(const SparseScores& scores)
-    : sparse_scores_(&scores), type_(scores.type), stride_(scores.stride) {
+ScoreRow<Key>::ScoreRow(const SparseScores& scores, const Run& run)
+    : run_(run), sparse_scores_(&scores), type_(scores.type), stride_(scores.stride) {
   choose_layout(scores.scores, 0);
 }
 
@@ -229,20 +233,20 @@ template <class Key>
 }
 
 template <class Key>
-void ScoreRow<Key>::select_user(Count user, const Checkpoint& checkpoint) {
+void ScoreRow<Key>::select_user(Count user) {
   if (is_sparse()) {
     row_ = sparse_scores_->scores + sparse_scores_->items.begin(user) * stride_;
-    copy_ids(user, checkpoint);
+    copy_ids(user);
     size_ = ids_.size();
     prefetch_row(user + 1);
     return;
   }
-  select_row(user, checkpoint);
+  select_row(user);
 }
 
 // Selects the user's row of the matrix, or an empty one.
 template <class Key>
-void ScoreRow<Key>::select_row(Count user, const Checkpoint& checkpoint) {
+void ScoreRow<Key>::select_row(Count user) {
   const bool has_row = matrix_->has(user);
   row_ = has_row ? matrix_->scores + matrix_->row_of(user) * matrix_->row_stride : matrix_->scores;
   if (candidate_items_ == nullptr) {
@@ -255,21 +259,21 @@ void ScoreRow<Key>::select_row(Count user, const Checkpoint& checkpoint) {
   size_ = columns_.size();
   if (ids_ascend_) return;
   ids_.resize(size_);
-  in_chunks(size_, checkpoint, [&](std::size_t begin, std::size_t end) {
+  in_chunks(size_, run_, [&](std::size_t begin, std::size_t end) {
     for (std::size_t i = begin; i < end; ++i) ids_[i] = matrix_->tie_ids[column(i)];
   });
 }
 
 // Copies the ids, because they break ties: an order that changes during a sort is not an order.
 template <class Key>
-void ScoreRow<Key>::copy_ids(Count user, const Checkpoint& checkpoint) {
+void ScoreRow<Key>::copy_ids(Count user) {
   const Lists& lists = sparse_scores_->items;
   std::visit(
       [&](const auto& items) {
         const auto row = row_slice(items, lists, user);
-        grow(ids_, row.size(), std::int64_t{0}, checkpoint);
+        grow(ids_, row.size(), std::int64_t{0}, run_);
         ids_.resize(row.size());
-        in_chunks(row.size(), checkpoint, [&](std::size_t begin, std::size_t end) {
+        in_chunks(row.size(), run_, [&](std::size_t begin, std::size_t end) {
           // A plain loop, because insert and std::copy do not vectorize the conversion.
           for (std::size_t i = begin; i < end; ++i) ids_[i] = static_cast<std::int64_t>(row[i]);
         });
@@ -283,7 +287,7 @@ void ScoreRow<Key>::copy_ids(Count user, const Checkpoint& checkpoint) {
     std::size_t descents = 0;  // or repeats; without branches
     for (std::size_t i = begin; i < end; ++i) descents += ids_[i - 1] < ids_[i] ? 0U : 1U;
     ids_ascend_ = descents == 0;
-    if (begin % kChunk == 1) checkpoint();
+    if (begin % kChunk == 1) run_.checkpoint();
   }
 }
 

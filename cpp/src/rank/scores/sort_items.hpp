@@ -7,8 +7,8 @@
 #include <span>
 #include <vector>
 
-#include "base/checkpoint.hpp"
 #include "base/radix_sort.hpp"
+#include "base/run.hpp"
 #include "numeric/key_order.hpp"
 
 namespace exactk {
@@ -18,10 +18,9 @@ inline constexpr std::size_t kMaxComparedItems = 64;
 
 // Keeps only the best `depth` items, with the last of them at the end.
 template <class Item, class Better>
-void keep_best(std::vector<Item>& items, std::size_t depth, const Better& better,
-               const Checkpoint& checkpoint) {
+void keep_best(std::vector<Item>& items, std::size_t depth, const Better& better, const Run& run) {
   if (items.size() <= depth) return;
-  move_first(std::span(items), depth, better, checkpoint);
+  move_first(std::span(items), depth, better, run);
   items.resize(depth);
 }
 
@@ -29,22 +28,22 @@ void keep_best(std::vector<Item>& items, std::size_t depth, const Better& better
 // space.
 template <class Item, class Better>
 void sort_best(std::vector<Item>& items, std::vector<Item>& buffer, std::size_t depth,
-               const Better& better, const Checkpoint& checkpoint) {
+               const Better& better, const Run& run) {
   if (items.size() <= kMaxComparedItems || items.size() > 8 * depth) {
-    keep_best(items, depth, better, checkpoint);
-    sort(std::span(items), better, checkpoint);
+    keep_best(items, depth, better, run);
+    sort(std::span(items), better, run);
     return;
   }
-  radix_sort(items, buffer, [](const Item& item) { return descending_code(item.key); }, checkpoint);
+  radix_sort(items, buffer, [](const Item& item) { return descending_code(item.key); }, run);
   for (std::size_t begin = 0; begin < std::min(depth, items.size());) {
     std::size_t end = begin;
     do {
-      if (++end % kChunk == 0) checkpoint();
+      if (++end % kChunk == 0) run.checkpoint();
     } while (end < items.size() && is_same_key(items[begin].key, items[end].key));
     const auto tied = std::span(items).subspan(begin, end - begin);
     const std::size_t kept = std::min(end, depth) - begin;
-    if (kept < tied.size()) move_first(tied, kept, better, checkpoint);
-    if (tied.size() > 1) sort(tied.first(kept), better, checkpoint);
+    if (kept < tied.size()) move_first(tied, kept, better, run);
+    if (tied.size() > 1) sort(tied.first(kept), better, run);
     begin = end;
   }
   if (items.size() > depth) items.resize(depth);

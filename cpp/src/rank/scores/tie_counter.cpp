@@ -27,8 +27,7 @@ void TieCounter<Row>::add(Key key, Count times) {
 }
 
 template <class Row>
-void TieCounter<Row>::count(RankableRow<Row>& row, std::span<const Item> items,
-                            const Checkpoint& checkpoint) {
+void TieCounter<Row>::count(RankableRow<Row>& row, std::span<const Item> items) {
   keys_.clear();
   for (const Item& item : items) {
     if (keys_.empty() || !is_same_key(keys_.back(), item.key)) keys_.push_back(item.key);
@@ -39,7 +38,7 @@ void TieCounter<Row>::count(RankableRow<Row>& row, std::span<const Item> items,
   above_counts_.assign(size, 0);
   // The kernel does not handle NaN.
   if (size > kMaxComparedKeys || row.has_nan()) {
-    row.for_each_chunk(checkpoint, [&](const Key* keys, std::size_t begin, std::size_t count) {
+    row.for_each_chunk([&](const Key* keys, std::size_t begin, std::size_t count) {
       for (std::size_t i = 0; i < count; ++i) {
         if (row.is_rankable(keys[i], begin + i)) add(keys[i], 1);
       }
@@ -47,14 +46,14 @@ void TieCounter<Row>::count(RankableRow<Row>& row, std::span<const Item> items,
     return;
   }
   below_counts_.assign(size, 0);
-  row.for_each_chunk(checkpoint, [&](const Key* keys, std::size_t, std::size_t count) {
+  row.for_each_chunk([&](const Key* keys, std::size_t, std::size_t count) {
     row.kernels().count_around(keys, count, keys_.data(), size, above_counts_.data(),
                                below_counts_.data());
   });
   for (std::size_t i = 0; i < size; ++i) {
     equal_counts_[i] = static_cast<Count>(row.size()) - above_counts_[i] - below_counts_[i];
   }
-  row.for_each_excluded(checkpoint, [&](const Item& excluded) { add(excluded.key, -1); });
+  row.for_each_excluded([&](const Item& excluded) { add(excluded.key, -1); });
 }
 
 template <class Row>

@@ -5,7 +5,6 @@
 #include <span>
 #include <vector>
 
-#include "base/checkpoint.hpp"
 #include "exactk/types.hpp"
 #include "rank/ranked_list.hpp"
 #include "rank/score_order.hpp"
@@ -25,7 +24,7 @@ class TieCounter {
   using Key = Row::Score;
   using Item = ScoredItem<Key>;
 
-  void count(RankableRow<Row>& row, std::span<const Item> items, const Checkpoint& checkpoint);
+  void count(RankableRow<Row>& row, std::span<const Item> items);
   // Uses the ranks from screening, parallel to the items, instead of counting.
   void use_screened(std::span<const Item> items, std::span<const ItemRank> ranks);
 

@@ -55,13 +55,13 @@ void TopSelector<Row>::gather_all(RankableRow<Row>& row) {
 // time, however many reach it.
 template <class Row>
 void TopSelector<Row>::gather_reaching(RankableRow<Row>& row, GroupMaxima<Row>& group_maxima,
-                                       std::size_t depth, Ties ties, const Checkpoint& checkpoint) {
+                                       std::size_t depth, Ties ties) {
   const std::size_t row_size = row.size();
   const std::span<const Key> maxima = group_maxima.maxima();
   const auto order = row.order(ties);
   const std::size_t capacity = std::min(2 * depth + 4 * kChunkScores, row_size + kChunkScores);
   items_.reserve(capacity);
-  Key least = group_maxima.find_bound(row, depth, checkpoint);
+  Key least = group_maxima.find_bound(row, depth);
   bool is_done = false;
   const Key* keys = nullptr;  // of the chunk read last
   std::size_t chunk = maxima.size();
@@ -94,25 +94,24 @@ void TopSelector<Row>::gather_reaching(RankableRow<Row>& row, GroupMaxima<Row>& 
       const bool is_last =
           i + 1 == count || (begin + reaching_groups_[i + 1]) / kGroups > group / kGroups;
       if (!is_last || items_.size() + kChunkScores <= capacity) continue;
-      keep_best(items_, depth, order, checkpoint);
+      keep_best(items_, depth, order, row.run());
       // A later item must beat the last of these; one with the same key may do so by its id.
       least = std::max(least, items_.back().key);
       if (order.is_by_position()) least = successor(least, is_done);
     }
-    checkpoint();
+    row.run().checkpoint();
   }
 }
 
 // Gathers NaN scores, which rank last, if there is room.
 template <class Row>
-void TopSelector<Row>::gather_nan(RankableRow<Row>& row, std::size_t depth, Ties ties,
-                                  const Checkpoint& checkpoint) {
+void TopSelector<Row>::gather_nan(RankableRow<Row>& row, std::size_t depth, Ties ties) {
   if (!row.has_nan() || row.has_min_score() || items_.size() >= depth) return;
   const std::size_t capacity = 2 * depth + kChunkScores;
-  row.for_each_item(checkpoint, [&](const Item& item) {
+  row.for_each_item([&](const Item& item) {
     if (!is_nan(item.key) || row.is_excluded(item.position)) return;
     items_.push_back(item);
-    if (items_.size() >= capacity) keep_best(items_, depth, row.order(ties), checkpoint);
+    if (items_.size() >= capacity) keep_best(items_, depth, row.order(ties), row.run());
   });
 }
 
@@ -142,37 +141,35 @@ bool TopSelector<Row>::sort_by_counting(const RankableRow<Row>& row, std::size_t
 }
 
 template <class Row>
-void TopSelector<Row>::put_in_order(RankableRow<Row>& row, std::size_t depth, Ties ties,
-                                    const Checkpoint& checkpoint) {
+void TopSelector<Row>::put_in_order(RankableRow<Row>& row, std::size_t depth, Ties ties) {
   if (sort_by_counting(row, depth)) return;
-  sort_best(items_, buffer_, depth, row.order(ties), checkpoint);
+  sort_best(items_, buffer_, depth, row.order(ties), row.run());
 }
 
 template <class Row>
 void TopSelector<Row>::select(RankableRow<Row>& row, GroupMaxima<Row>& maxima, std::size_t depth,
-                              Ties ties, const Checkpoint& checkpoint) {
+                              Ties ties) {
   items_.clear();
   if (depth == 0) return;
   const std::size_t size = row.size();
   if (size <= kMaxCountedItems && size <= 2 * depth) {  // no bound would rule out many
     gather_all(row);
   } else {
-    gather_reaching(row, maxima, depth, ties, checkpoint);
+    gather_reaching(row, maxima, depth, ties);
   }
-  gather_nan(row, depth, ties, checkpoint);
-  put_in_order(row, depth, ties, checkpoint);
+  gather_nan(row, depth, ties);
+  put_in_order(row, depth, ties);
 }
 
 template <class Row>
 void TopSelector<Row>::select_from(std::span<const ScoredItem<double>> shortlist,
-                                   RankableRow<Row>& row, std::size_t depth, Ties ties,
-                                   const Checkpoint& checkpoint) {
+                                   RankableRow<Row>& row, std::size_t depth, Ties ties) {
   items_.clear();
   if (depth == 0) return;
   for (const auto& [score, position] : shortlist) {
     items_.push_back({static_cast<Key>(score), position});
   }
-  put_in_order(row, depth, ties, checkpoint);
+  put_in_order(row, depth, ties);
 }
 
 template <class Row>

@@ -7,7 +7,6 @@
 #include <span>
 #include <vector>
 
-#include "base/checkpoint.hpp"
 #include "exactk/conventions.hpp"
 #include "exactk/types.hpp"
 #include "rank/score_order.hpp"
@@ -23,11 +22,10 @@ class TopSelector {
   using Item = ScoredItem<Key>;
 
   // Selects the best `depth` items, or fewer if the row is shorter. Requires the maxima to be read.
-  void select(RankableRow<Row>& row, GroupMaxima<Row>& maxima, std::size_t depth, Ties ties,
-              const Checkpoint& checkpoint);
+  void select(RankableRow<Row>& row, GroupMaxima<Row>& maxima, std::size_t depth, Ties ties);
   // Selects from a shortlist that includes the best.
   void select_from(std::span<const ScoredItem<double>> shortlist, RankableRow<Row>& row,
-                   std::size_t depth, Ties ties, const Checkpoint& checkpoint);
+                   std::size_t depth, Ties ties);
 
   // The items selected last, best first.
   [[nodiscard]] std::span<const Item> items() const noexcept { return items_; }
@@ -39,11 +37,9 @@ class TopSelector {
  private:
   void gather_all(RankableRow<Row>& row);
   void gather_reaching(RankableRow<Row>& row, GroupMaxima<Row>& maxima, std::size_t depth,
-                       Ties ties, const Checkpoint& checkpoint);
-  void gather_nan(RankableRow<Row>& row, std::size_t depth, Ties ties,
-                  const Checkpoint& checkpoint);
-  void put_in_order(RankableRow<Row>& row, std::size_t depth, Ties ties,
-                    const Checkpoint& checkpoint);
+                       Ties ties);
+  void gather_nan(RankableRow<Row>& row, std::size_t depth, Ties ties);
+  void put_in_order(RankableRow<Row>& row, std::size_t depth, Ties ties);
   [[nodiscard]] bool sort_by_counting(const RankableRow<Row>& row, std::size_t depth);
 
   std::vector<Item> items_;
