@@ -1,17 +1,6 @@
 // One lane, for any CPU; four for products.
 
-#include "kernels/bitwise_or.hpp"
-#include "kernels/columns.hpp"
-#include "kernels/divide.hpp"
-#include "kernels/mix_items.hpp"
-#include "kernels/panel_products.hpp"
-#include "kernels/resamples.hpp"
-#include "kernels/select.hpp"
-#include "kernels/short_lists.hpp"
-#include "kernels/short_scores.hpp"
-#include "kernels/table.hpp"
-#include "kernels/unit_sums.hpp"
-#include "kernels/vectors.hpp"
+#include "kernels/all.hpp"
 
 namespace exactk {
 namespace {
@@ -158,24 +147,8 @@ struct ProductLanes {
 
 }  // namespace
 
-const Kernels scalar_kernels{.sum_unit_terms = &sum_unit_terms<Lanes>,
-                             .divide = &divide<Lanes>,
-                             .or_of_uint32 = &bitwise_or<Lanes, std::uint32_t>,
-                             .or_of_uint64 = &bitwise_or<Lanes, std::uint64_t>,
-                             .mix_items = &mix_items<Lanes>,
-                             .int32_lists = kShortListKernels<Lanes, std::int32_t>,
-                             .int64_lists = kShortListKernels<Lanes, std::int64_t>,
-                             .uint32_lists = kShortListKernels<Lanes, std::uint32_t>,
-                             .uint64_lists = kShortListKernels<Lanes, std::uint64_t>,
-                             .float32_rows = {&rank_short_row<Lanes, float>},
-                             .float64_rows = {&rank_short_row<Lanes, double>},
-                             .columns = kColumnKernels<Lanes, ScoreLanes<double, kLowestDouble>>,
-                             .resampling = kResamplingKernels<Lanes>,
-                             .products = kProductKernels<ProductLanes>,
-                             .float32 = kScoreKernels<ScoreLanes<float, kLowestFloat>>,
-                             .float64 = kScoreKernels<ScoreLanes<double, kLowestDouble>>,
-                             .int64 = kScoreKernels<ScoreLanes<std::int64_t, kLowestInteger>>,
-                             .float32_vectors = kVectorKernels<Lanes, float>,
-                             .float64_vectors = kVectorKernels<Lanes, double>};
+const Kernels scalar_kernels =
+    kKernels<Lanes, ScoreLanes<float, kLowestFloat>, ScoreLanes<double, kLowestDouble>,
+             ScoreLanes<std::int64_t, kLowestInteger>, ProductLanes>;
 
 }  // namespace exactk
