@@ -69,26 +69,12 @@ def head_of_groups(positions: Integers, sizes: Integers, count: float | None) ->
     return kept
 
 
-def repeats_of_hits(pairs: Integers, of_hits: Integers) -> Integers:
-    """Return how many rows of the predictions have the pair of each hit."""
-    keys, codes = np.unique(of_hits, return_inverse=True)
+def sums_of_pairs(pairs: Integers, values: Any, wanted: Integers) -> Any:  # noqa: ANN401 - numbers, or None
+    """Return the sum of the values at each wanted pair, of which there are some; without values how often it is there."""
+    keys, codes = np.unique(wanted, return_inverse=True)
     positions = np.minimum(np.searchsorted(keys, pairs), len(keys) - 1)
-    is_hit = keys[positions] == pairs
-    return np.bincount(positions[is_hit], minlength=len(keys))[codes]
-
-
-def sorted_pairs(pairs: Integers, values: Any) -> tuple[Integers, Any]:  # noqa: ANN401 - an array of numbers
-    """Return pairs in ascending order, and the value of each."""
-    order = np.argsort(pairs, kind="stable")
-    return pairs[order], values[order]
-
-
-def sums_of_pairs(ascending: Integers, values: Any, wanted: Integers) -> NDArray[np.float64]:  # noqa: ANN401 - an array of numbers
-    """Return the sum of the values at each wanted pair."""
-    keys, codes = np.unique(ascending, return_inverse=True)
-    sums = np.bincount(codes, values)
-    positions = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
-    return np.where(keys[positions] == wanted, sums[positions], 0)
+    is_wanted = keys[positions] == pairs
+    return np.bincount(positions[is_wanted], None if values is None else values[is_wanted], len(keys))[codes]
 
 
 class RankedHits(NamedTuple):

@@ -15,8 +15,14 @@ from exactk._inputs.keys.columns import NumberColumn
 from exactk._inputs.keys.vocabulary import Vocabulary
 from exactk._runtime import optional
 from exactk.compat._key_codes import distinct_codes, group_means, pairs_within
-from exactk.compat._reco_accuracy import Recall
-from exactk.compat._reco_metrics import HistoryMetric, InteractionMetric, ListMetric, RecoMetric, check_reco_frames
+from exactk.compat._reco_metrics import (
+    HistoryMetric,
+    InteractionMetric,
+    ListMetric,
+    Recall,
+    RecoMetric,
+    check_reco_frames,
+)
 from exactk.compat._reco_tables import ITEM, RANK, USER, RecoTables, UserValues
 
 if TYPE_CHECKING:

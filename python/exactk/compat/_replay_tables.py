@@ -209,23 +209,23 @@ class _FrameTables(ReplayTables):
     def _by_rating_alone(self, data: Container) -> Container:
         raise NotImplementedError
 
-    def _sorted(self, data: Container) -> Container:
+    def _order(self, data: Container) -> Integers:
+        """Return the order of rows by falling rating and item."""
         raise NotImplementedError
 
     def _lists(self, data: Container) -> UserRows:
-        frame = self._sorted(data)
-        users, items = (
-            self._codes(frame, self.names.query, self._users),
-            self._codes(frame, self.names.item, self._items),
-        )
-        return self._grouped(frame, users, items)
+        order = self._order(data)
+        return self._grouped(data, self._user_codes(data)[order], self._item_codes(data)[order])
 
     def _interactions(self, data: Container) -> UserRows:
-        users, items = self._user_codes(data), self._codes(data, self.names.item, self._items)
-        return UserRows(users, items, self._listed(data, users))
+        users = self._user_codes(data)
+        return UserRows(users, self._item_codes(data), self._listed(data, users))
 
     def _user_codes(self, data: Container) -> Integers:
         return self._once("users", lambda frame: self._codes(frame, self.names.query, self._users), data)
+
+    def _item_codes(self, data: Container) -> Integers:
+        return self._once("items", lambda frame: self._codes(frame, self.names.item, self._items), data)
 
     def _grouped(self, frame: Container, users: Integers, items: Integers) -> UserRows:
         order = np.argsort(users, kind="stable")
@@ -237,16 +237,24 @@ class _FrameTables(ReplayTables):
         return distinct_codes(users, self.user_count)
 
     def _codes(self, frame: Container, name: str, codes: KeyCodes) -> Integers:
-        selected = frame[[name]]
+        # A pandas frame is not selected from but for its exception: that takes longer than to read a short column.
+        selected = frame if optional.is_pandas(frame) and name in frame.columns else frame[[name]]
         if not len(selected):
             return np.zeros(0, np.int64)
         return codes.of_column(open_table(selected, "frame").select([name], "frame").columns[name], name)
 
 
 class _PandasTables(_FrameTables):
-    def _sorted(self, data: Container) -> Container:
+    def _order(self, data: Container) -> Integers:
         query, item, rating, _ = self.names
-        return data[[query, item, rating]].sort_values(by=[rating, item], ascending=False, kind="stable")
+        if {query, item, rating}.issubset(data.columns) and getattr(data[rating], "dtype", None) == np.float64:
+            ratings = data[rating].to_numpy()
+            falling: Integers = np.argsort(ratings)[::-1]
+            if (ratings[falling[1:]] < ratings[falling[:-1]]).all():  # no ties, and no NaN: pandas takes longer
+                return falling
+        rows = data[[query, item, rating]].reset_index(drop=True)
+        order: Integers = rows.sort_values(by=[rating, item], ascending=False, kind="stable").index.to_numpy()
+        return order
 
     def _by_rating_alone(self, data: Container) -> Container:
         query, _, rating, category = self.names
@@ -266,9 +274,11 @@ class _PandasTables(_FrameTables):
 
 
 class _PolarsTables(_FrameTables):
-    def _sorted(self, data: Container) -> Container:
-        query, item, rating, _ = self.names
-        return data[[query, item, rating]].sort([rating, item], descending=True)
+    def _order(self, data: Container) -> Integers:
+        _, item, rating, _ = self.names
+        order = optional.polars(_PURPOSE).arg_sort_by([rating, item], descending=True)
+        positions: Integers = data.select(order).to_series().to_numpy().astype(np.int64)
+        return positions
 
     def _by_rating_alone(self, data: Container) -> Container:
         query, _, rating, category = self.names
@@ -279,9 +289,9 @@ class _PolarsTables(_FrameTables):
         return self._once("lists by rating", self._lists_by_rating, data)
 
     def _lists_by_rating(self, data: Container) -> UserRows:
-        query, item, rating, _ = self.names
+        query, _, rating, _ = self.names
         rank = optional.polars(_PURPOSE).col(rating).rank("ordinal", descending=True).over(query)
-        users, items = self._user_codes(data), self._codes(data, item, self._items)
+        users, items = self._user_codes(data), self._item_codes(data)
         ranks = data.select(rank).to_series().to_numpy()
         order = np.lexsort((ranks, users))
         order = order[~np.isnan(ranks[order])]  # a missing rating has no rank

@@ -90,6 +90,11 @@ class Retrieved:
         """Return for which queries documents that count have equal scores and other targets."""
         return self.any(self.is_mixed(target) & self.within(self.depths))
 
+    def depends_on_first(self, hits: Flags) -> Flags:
+        """Return for which queries the first hit that counts has a score that documents without a hit have too."""
+        is_first = hits & self.within(self.depths) & (self.hits_so_far(hits) == 1)
+        return self.any(self.is_mixed(hits) & is_first)
+
     def depends_on_cut(self, target: NDArray[Any], depths: Integers) -> Flags:
         """Return for which queries a depth parts documents of equal scores and other targets."""
         is_cut = (depths > 0) & (depths < self.queries.lengths)

@@ -130,7 +130,7 @@ class RetrievalMRR(_ByQuery, _theirs.RetrievalMRR):  # type: ignore[misc]
 
     def _by_list(self, lists: Retrieved, hits: Flags) -> _Values:
         hits = hits & (lists.scores > 0)
-        return queries.reciprocal_ranks(lists, hits), lists.depends_on_order(hits)
+        return queries.reciprocal_ranks(lists, hits), lists.depends_on_first(hits)
 
 
 class RetrievalPrecision(_ByQuery, _theirs.RetrievalPrecision):  # type: ignore[misc]

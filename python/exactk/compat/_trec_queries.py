@@ -7,6 +7,7 @@ judged is asked of the dict of its query.
 from __future__ import annotations
 
 import re
+from functools import cache, lru_cache
 from itertools import accumulate, chain
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -16,6 +17,7 @@ from exactk._inputs.containers.sequences import other_numbers
 from exactk._inputs.model.lists import Rankings
 from exactk._inputs.model.rows import Rows, reindex
 from exactk._inputs.truth import Truth
+from exactk._plan.conventions import as_convention
 from exactk._plan.trec_measures import HEADER, MEASURE_SETS, MEASURES_BY_NAME
 from exactk.compat._judged_measures import JUDGED_MEASURES, retrieved_blocks
 from exactk.compat._user_values import user_values
@@ -34,6 +36,12 @@ _NO_STRINGS = "Unable to extract query/object scores."
 _NUMBERS = (int, float, np.integer, np.floating)
 _KEY_BITS = 64
 _SCORE_BITS = 32
+
+
+@cache
+def convention_of_level(level: int) -> Convention:
+    """Return the rules of pytrec_eval, by which documents of this grade or a higher one are relevant."""
+    return as_convention({"base": "pytrec_eval", "min_grade": level})
 
 
 class RankedQueries(NamedTuple):
@@ -80,7 +88,8 @@ class Judgements(NamedTuple):
         indptr, items, scores = rows.indptr, rows.items, rows.scores
         assert scores is not None  # noqa: S101 - rows of mappings have them
         _check_scores(scores, indptr, queries)
-        truth = Truth.from_valid_rows(reindex(self.rows, np.array(positions, np.int64)))
+        is_whole = positions == list(range(len(self.documents)))
+        truth = Truth.from_valid_rows(self.rows if is_whole else reindex(self.rows, np.array(positions, np.int64)))
         items = items[_by_score(lists, indptr, scores, items >= 0)]
         is_judged = items >= 0
         if judged_only:
@@ -211,18 +220,6 @@ class Request(NamedTuple):
     parameters: tuple[float, ...] = ()
 
     @property
-    def metrics(self) -> list[str]:
-        """The metrics of exactk."""
-        if self.name in _LOGARITHMS:
-            return [_LOGARITHMS[self.name]]
-        if self.name in _CONSTANTS or self.name in JUDGED_MEASURES:
-            return []
-        measure = MEASURES_BY_NAME[self.name]
-        if not self.parameters:
-            return [measure.metric_string()]
-        return [measure.metric_string(str(cutoff)) for cutoff in self.parameters]
-
-    @property
     def names(self) -> list[str]:
         """The names of the values, as in results."""
         judged = JUDGED_MEASURES.get(self.name)
@@ -234,21 +231,35 @@ class Request(NamedTuple):
 
     def columns(
         self, values: Mapping[str, NDArray[np.float64]], judged: Mapping[Request, NDArray[np.float64]], users: int
-    ) -> NDArray[np.float64]:
-        """Return the values of the users, a column for each name."""
+    ) -> list[NDArray[np.float64]]:
+        """Return the values of the users for each name."""
         if self.name in _CONSTANTS:
-            return np.full((users, 1), _CONSTANTS[self.name])
+            return [np.full(users, _CONSTANTS[self.name])]
         if self in judged:
-            return judged[self]
-        columns = np.stack([values[metric] for metric in self.metrics], axis=1)
-        return np.log(np.maximum(columns, _LEAST)) if self.name in _LOGARITHMS else columns
+            return list(judged[self].T)
+        columns = [values[metric] for metric in metrics_of(self)]
+        return [np.log(np.maximum(one, _LEAST)) for one in columns] if self.name in _LOGARITHMS else columns
+
+
+@lru_cache
+def metrics_of(request: Request) -> tuple[str, ...]:
+    """Return the metrics of exactk of which a measure is made."""
+    if request.name in _LOGARITHMS:
+        return (_LOGARITHMS[request.name],)
+    if request.name in _CONSTANTS or request.name in JUDGED_MEASURES:
+        return ()
+    measure = MEASURES_BY_NAME[request.name]
+    if not request.parameters:
+        return (measure.metric_string(),)
+    return tuple(measure.metric_string(str(cutoff)) for cutoff in request.parameters)
 
 
 _ORDER = {name: position for position, name in enumerate((*HEADER, *MEASURES_BY_NAME))}
 _WITH_PARAMETERS = re.compile(r"[._]([0-9]+(?:\.[0-9]+)?(?:,[0-9]+(?:\.[0-9]+)?)*),?\Z")
 
 
-def requests_of(measures: Iterable[str]) -> list[Request]:
+@lru_cache  # one run after another is evaluated by the same measures
+def requests_of(measures: frozenset[str]) -> tuple[Request, ...]:
     """Return each measure once, with all its parameters; those without have the default ones."""
     parameters: dict[str, set[str]] = {}
     for measure in chain.from_iterable(supported_nicknames.get(one, (one,)) for one in measures):
@@ -257,7 +268,7 @@ def requests_of(measures: Iterable[str]) -> list[Request]:
             continue
         name, given = _split(measure)
         parameters.setdefault(name, set()).update(given)
-    return [_checked(name, parameters[name]) for name in sorted(parameters, key=lambda name: _ORDER[name])]
+    return tuple(_checked(name, parameters[name]) for name in sorted(parameters, key=lambda name: _ORDER[name]))
 
 
 def _split(measure: object) -> tuple[str, list[str]]:
@@ -296,11 +307,11 @@ def values_of_queries(
 ) -> NDArray[np.float64]:
     """Return the values of the queries: a row each, a column for each name of the requests."""
     _, truth, rankings = ranked
-    metrics = [metric for one in requests for metric in one.metrics]
+    metrics = [metric for one in requests for metric in metrics_of(one)]
     values = user_values(truth, rankings, metrics, convention) if metrics else {}
     judged = _judged_columns([one for one in requests if one.name in JUDGED_MEASURES], ranked, convention)
-    columns = [one.columns(values, judged, len(ranked.queries)) for one in requests]
-    return np.concatenate([np.zeros((len(ranked.queries), 0)), *columns], axis=1)
+    columns = [column for one in requests for column in one.columns(values, judged, len(ranked.queries))]
+    return np.stack(columns, axis=1) if columns else np.zeros((len(ranked.queries), 0))
 
 
 def _judged_columns(

@@ -18,9 +18,7 @@ matrix; any other model is asked for its recommendations, as implicit does.
 from __future__ import annotations
 
 import sys
-from functools import wraps
-from inspect import signature
-from typing import TYPE_CHECKING, Any, ParamSpec
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -31,10 +29,11 @@ from exactk._inputs.truth import Truth
 from exactk._plan.conventions import as_convention
 from exactk._runtime.errors import without_warnings
 from exactk._topk import topk
+from exactk.compat._computed_functions import computed_from
 from exactk.compat._user_values import judged_blocks, ndcg_of_hits, user_values
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
 
     from numpy.typing import NDArray
 
@@ -48,8 +47,6 @@ __all__ = [
     "precision_at_k",
     "ranking_metrics_at_k",
 ]
-
-Arguments = ParamSpec("Arguments")
 
 _BATCH = 1000  # users whom a model is asked for at once, as by implicit
 _FACTOR_MODELS = "implicit.cpu.matrix_factorization_base"  # whose recommendations are the best products of vectors
@@ -69,20 +66,14 @@ def differences() -> tuple[str, ...]:
     )
 
 
-def ranking_metrics_at_k(
+def _ranking_metrics(
     model: Any,  # noqa: ANN401 - a model of implicit, or any with `recommend`
     train_user_items: Any,  # noqa: ANN401 - a sparse matrix
     test_user_items: Any,  # noqa: ANN401
     K: int = 10,  # noqa: N803 - as in implicit
     show_progress: bool = True,  # noqa: ARG001, FBT001, FBT002 - as in implicit
     num_threads: int = 1,
-) -> dict[str, float]:
-    """Return the metrics of a model over the users with test items.
-
-    See Also
-    --------
-    exactk.evaluate : ``exactk.evaluate(test, exactk.Embeddings(users, items), ["map@10"], exclude=train, convention="implicit")``.
-    """
+) -> tuple[dict[str, float]]:
     k = _checked_count(K)
     train, test = (one if _is_csr(one) else one.tocsr() for one in (train_user_items, test_user_items))
     users = np.flatnonzero(np.diff(test.indptr) > 0).astype(np.int32)
@@ -91,7 +82,45 @@ def ranking_metrics_at_k(
         sums += _sums_of_users(test[batch], ids, k)
     hit_count, divisor, *means = sums.tolist()
     average_precision, ndcg, auc = (one / len(users) for one in means)
-    return {"precision": hit_count / divisor, "map": average_precision, "ndcg": ndcg, "auc": auc}
+    return ({"precision": hit_count / divisor, "map": average_precision, "ndcg": ndcg, "auc": auc},)
+
+
+_of_metrics = computed_from(_ranking_metrics)
+
+
+@_of_metrics
+def ranking_metrics_at_k(metrics: dict[str, float]) -> dict[str, float]:
+    """Return the metrics of a model over the users with test items.
+
+    See Also
+    --------
+    exactk.evaluate : ``exactk.evaluate(test, exactk.Embeddings(users, items), ["map@10"], exclude=train, convention="implicit")``.
+    """
+    return metrics
+
+
+@_of_metrics
+def precision_at_k(metrics: dict[str, float]) -> float:
+    """Return ``precision`` of `ranking_metrics_at_k`, with its arguments."""
+    return metrics["precision"]
+
+
+@_of_metrics
+def mean_average_precision_at_k(metrics: dict[str, float]) -> float:
+    """Return ``map`` of `ranking_metrics_at_k`, with its arguments."""
+    return metrics["map"]
+
+
+@_of_metrics
+def ndcg_at_k(metrics: dict[str, float]) -> float:
+    """Return ``ndcg`` of `ranking_metrics_at_k`, with its arguments."""
+    return metrics["ndcg"]
+
+
+@_of_metrics
+def AUC_at_k(metrics: dict[str, float]) -> float:  # noqa: N802 - as in implicit
+    """Return ``auc`` of `ranking_metrics_at_k`, with its arguments."""
+    return metrics["auc"]
 
 
 def _sums_of_users(test: Any, ids: NDArray[np.int64], k: int) -> NDArray[np.float64]:  # noqa: ANN401 - in CSR format
@@ -120,26 +149,6 @@ def _sums_of_lists(lists: JudgedCells, items: int, k: int) -> tuple[float, ...]:
 
 
 _CONVENTION = as_convention({"base": "implicit", "duplicate_truth": "first"})
-
-
-def _one_of(ranking_metrics: Callable[Arguments, dict[str, float]], key: str, name: str) -> Callable[Arguments, float]:
-    """Return the library's function of one of the metrics."""
-
-    @wraps(ranking_metrics)
-    def metric(*arguments: Arguments.args, **options: Arguments.kwargs) -> float:
-        return ranking_metrics(*arguments, **options)[key]
-
-    metric.__name__ = metric.__qualname__ = name
-    metric.__doc__ = f"Return ``{key}`` of `ranking_metrics_at_k`, with its arguments."
-    metric.__annotations__ = {**ranking_metrics.__annotations__, "return": "float"}
-    metric.__signature__ = signature(ranking_metrics).replace(return_annotation="float")  # type: ignore[attr-defined]
-    return metric
-
-
-precision_at_k = _one_of(ranking_metrics_at_k, "precision", "precision_at_k")
-mean_average_precision_at_k = _one_of(ranking_metrics_at_k, "map", "mean_average_precision_at_k")
-ndcg_at_k = _one_of(ranking_metrics_at_k, "ndcg", "ndcg_at_k")
-AUC_at_k = _one_of(ranking_metrics_at_k, "auc", "AUC_at_k")
 
 
 def _checked_count(count: object) -> int:

@@ -22,13 +22,19 @@ from itertools import starmap
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from exactk._plan.conventions import as_convention
 from exactk._runtime import optional
 from exactk.compat import pytrec_eval
-from exactk.compat._trec_queries import Judgements, RankedQueries, Request, requests_of, values_of_queries
+from exactk.compat._trec_queries import (
+    Judgements,
+    RankedQueries,
+    Request,
+    convention_of_level,
+    requests_of,
+    values_of_queries,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 __all__ = ["differences", "first", "register"]
 
@@ -152,11 +158,11 @@ class _ProviderEvaluation:
 
     def __init__(self, measures: Iterable[Any], qrels: Mapping[str, Mapping[str, int]]) -> None:
         self._invocations = _invocations(measures)
-        self._requests = {one: requests_of(names) for one, names in self._invocations.items()}
+        self._requests = {one: requests_of(frozenset(names)) for one, names in self._invocations.items()}
         gains = {one.judged.gains for one in self._invocations}
         self._judgements = {one: Judgements.of_mapping(_with_gains(qrels, dict(one))) for one in gains}
-        for one in self._invocations:  # as pytrec_eval.RelevanceEvaluator, which says what is wrong
-            pytrec_eval.RelevanceEvaluator({}, (), one.level)
+        for one in self._invocations:
+            pytrec_eval.check_level(one.level)
 
     def columns(self, run: dict[str, dict[str, float]]) -> Iterator[list[_Column]]:
         """Yield the values of each invocation."""
@@ -169,12 +175,11 @@ class _ProviderEvaluation:
 
 
 def _columns_of(
-    invocation: _Invocation, requests: list[Request], measures: Mapping[str, list[Any]], ranked: RankedQueries
+    invocation: _Invocation, requests: Sequence[Request], measures: Mapping[str, list[Any]], ranked: RankedQueries
 ) -> list[_Column]:
     if not ranked.queries:
         return []
-    convention = as_convention({"base": "pytrec_eval", "min_grade": invocation.level})
-    values = values_of_queries(requests, ranked, convention).T.tolist()
+    values = values_of_queries(requests, ranked, convention_of_level(invocation.level)).T.tolist()
     names = [name for one in requests for name in one.names]
     by_result = {_name_in_results(name): asked for name, asked in measures.items()}
     return [

@@ -27,9 +27,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from exactk._plan.conventions import as_convention
 from exactk.compat._trec_queries import (
     Judgements,
+    convention_of_level,
     requests_of,
     supported_measures,
     supported_nicknames,
@@ -102,6 +102,16 @@ def compute_aggregated_measure(measure: str, values: Sequence[float]) -> float:
     return float(np.mean(values))
 
 
+def check_level(relevance_level: object, judged_docs_only_flag: object = False) -> None:  # noqa: FBT002 - as in pytrec_eval
+    """Raise TypeError unless the lowest grade of relevant documents is a positive integer."""
+    if not all(isinstance(one, (int, np.integer, np.bool_)) for one in (relevance_level, judged_docs_only_flag)):
+        message = "Expected object_relevance_per_qid dictionary and measures set."
+        raise TypeError(message)
+    if relevance_level < 1:  # type: ignore[operator] # it is a number
+        message = "Argument relevance_level should be positive."
+        raise TypeError(message)
+
+
 class RelevanceEvaluator:
     """Evaluates runs against relevance judgements, query by query. The judgements are converted once, here.
 
@@ -117,16 +127,11 @@ class RelevanceEvaluator:
         relevance_level: int = 1,
         judged_docs_only_flag: bool = False,  # noqa: FBT001, FBT002 - as in pytrec_eval
     ) -> None:
-        self._requests = requests_of(measures)
+        self._requests = requests_of(frozenset(measures))
         qrel = {query: documents for query, documents in query_relevance.items() if len(documents)}
-        if not all(isinstance(one, (int, np.integer, np.bool_)) for one in (relevance_level, judged_docs_only_flag)):
-            message = "Expected object_relevance_per_qid dictionary and measures set."
-            raise TypeError(message)
-        if relevance_level < 1:
-            message = "Argument relevance_level should be positive."
-            raise TypeError(message)
+        check_level(relevance_level, judged_docs_only_flag)
         self._judgements = Judgements.of_mapping(qrel)
-        self._convention = as_convention({"base": "pytrec_eval", "min_grade": int(relevance_level)})
+        self._convention = convention_of_level(int(relevance_level))
         self._judged_only = bool(judged_docs_only_flag)
 
     def evaluate(self, scores: Mapping[str, Mapping[str, float]]) -> dict[str, dict[str, float]]:

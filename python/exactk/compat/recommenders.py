@@ -38,10 +38,8 @@ from exactk.compat._pairs import (
     numbers_of,
     pairs_of_both,
     ranked_hits,
-    repeats_of_hits,
     shared_categories,
     sorted_codes,
-    sorted_pairs,
     sums_of_pairs,
 )
 
@@ -319,11 +317,10 @@ def ndcg_at_k(
         raise ValueError(message)
     logarithm = _LOGARITHMS[discfun_type]
     truth_pairs, pairs = pairs_of_both(rating_true, rating_pred, (col_user, col_item))
-    repeats = repeats_of_hits(pairs, pairs[hits.rows])
-    order = np.argsort(truth_pairs, kind="stable")
-    gain_of_pair = sums_of_pairs(truth_pairs[order], np.nan_to_num(gains)[order], pairs[hits.rows])
-    dcg = hits.sums(gain_of_pair * repeats / logarithm(1.0 + hits.ranks))
-    copies = np.maximum(1, sums_of_pairs(*sorted_pairs(pairs[hits.rows], repeats), truth_pairs)).astype(np.int64)
+    of_hits = pairs[hits.rows]
+    repeats = sums_of_pairs(pairs, None, of_hits)
+    dcg = hits.sums(sums_of_pairs(truth_pairs, np.nan_to_num(gains), of_hits) * repeats / logarithm(1.0 + hits.ranks))
+    copies = np.maximum(1, sums_of_pairs(of_hits, repeats, truth_pairs)).astype(np.int64)
     ideal, is_evaluated = _ideal_sums(hits, numbers_of(rating_true[col_rating]), gains, copies, k, logarithm)
     with np.errstate(divide="ignore", invalid="ignore"):
         ndcg = (dcg / ideal)[is_evaluated]

@@ -21,22 +21,6 @@ import warnings
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from exactk._runtime import optional
-from exactk.compat._reco_accuracy import (
-    MAP,
-    MCC,
-    MRR,
-    NDCG,
-    PAP,
-    Accuracy,
-    AreaMetric,
-    CountMetric,
-    CountMetricOfCatalog,
-    F1Beta,
-    HitRate,
-    PartialAUC,
-    Precision,
-    Recall,
-)
 from exactk.compat._reco_lists import (
     AvgRecPopularity,
     CatalogCoverage,
@@ -52,7 +36,26 @@ from exactk.compat._reco_lists import (
     SufficientReco,
     UnrepeatedReco,
 )
-from exactk.compat._reco_metrics import DebiasConfig, RecoMetric, check_reco_frames, debias_interactions
+from exactk.compat._reco_metrics import (
+    MAP,
+    MCC,
+    MRR,
+    NDCG,
+    PAP,
+    Accuracy,
+    AreaMetric,
+    CountMetric,
+    CountMetricOfCatalog,
+    DebiasConfig,
+    F1Beta,
+    HitRate,
+    PartialAUC,
+    Precision,
+    Recall,
+    RecoMetric,
+    check_reco_frames,
+    debias_interactions,
+)
 from exactk.compat._reco_tables import ITEM, RANK, USER, RecoTables
 
 if TYPE_CHECKING:
