@@ -124,5 +124,6 @@ def _factors(users: int, items: int) -> Callable[[Any], Callable[[], object]]:
 
 TYPICAL = {
     "ALS, 10,000 users, 20,000 items, 64 factors": _factors(10_000, 20_000),
+    "ALS, 1 user, 20,000 items, 64 factors": _factors(1, 20_000),
     "ALS, 2,000 users, 100,000 items, 64 factors": _factors(2_000, 100_000),
 }

@@ -259,7 +259,7 @@ def _texts(metrics: Any, call: dict[str, Any]) -> list[Any]:
 
 
 def _evaluated(
-    queries: int, depth: int, names: tuple[tuple[str, dict[str, Any]], ...], form: str
+    queries: int, depth: int, names: tuple[tuple[str, dict[str, Any]], ...], form: str, digits: int = 17
 ) -> Callable[[Any], Any]:
     def prepare(module: Any) -> Callable[[], object]:
         generator = random.Random(1)  # noqa: S311 - no secrets
@@ -270,7 +270,8 @@ def _evaluated(
             for query in range(queries)
         }
         call["run"] = {
-            query: {one: generator.random() for one in generator.sample(documents, depth)} for query in call["qrels"]
+            query: {one: round(generator.random(), digits) for one in generator.sample(documents, depth)}
+            for query in call["qrels"]
         }
         provider, measures = _provider(module, call), [_measure(*one) for one in names]
         qrels, run = _in_form(call, "qrels"), _in_form(call, "run")
@@ -291,5 +292,9 @@ TYPICAL = {
     "1,000 queries x 100 documents, 4 measures, dicts": _evaluated(1000, 100, _FOUR, "dicts"),
     "50 queries x 1,000 documents, 4 measures, records": _evaluated(50, 1000, _FOUR, "records"),
     "50 queries x 1,000 documents, 4 measures, a frame": _evaluated(50, 1000, _FOUR, "frame"),
+    "1,000 queries x 100 documents, scores of two decimals, 4 measures, dicts": _evaluated(
+        1000, 100, _FOUR, "dicts", digits=2
+    ),
+    "1 query x 100 documents, 4 measures, dicts": _evaluated(1, 100, _FOUR, "dicts"),
     "1,000 queries x 1,000 documents, 6 measures of 2 levels, dicts": _evaluated(1000, 1000, _TWO_LEVELS, "dicts"),
 }

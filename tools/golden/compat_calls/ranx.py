@@ -442,6 +442,7 @@ TYPICAL = {
     ),
     "1,000 queries x 1,000 documents with ties, from dicts": _retrieval(1000, 1000, ["ndcg@10"], digits=4),
     "1,000 queries x 100 documents, from dicts, ndcg@10": _retrieval(1000, 100, ["ndcg@10"]),
+    "1 query x 100 documents, from dicts, ndcg@10": _retrieval(1, 100, ["ndcg@10"]),
     "1,000 queries x 100 documents, Qrels and Run, 4 metrics": _prepared(["ndcg@10", "map", "mrr", "recall@100"], 1),
     "3 runs, 1,000 queries x 100 documents, compare": _prepared(["ndcg@10", "map", "mrr"], 3),
 }

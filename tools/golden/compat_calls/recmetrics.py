@@ -388,6 +388,7 @@ def _errors_of_ratings(module: Any) -> Callable[[], object]:
 TYPICAL = {
     "943 users x 10 items, mark, precision and recall": _accuracy(943, 10, 27),
     "6,040 users x 10 items, mark, precision and recall": _accuracy(6040, 10, 5),
+    "1 user x 10 items, mark, precision and recall": _accuracy(1, 10, 27),
     "943 users x 10 items, mark at 1 to 10": _marks,
     "943 users x 10 items, novelty": _lists_alone("novelty"),
     "943 users x 10 items, prediction_coverage": _lists_alone("prediction_coverage"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import warnings
+from itertools import cycle
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -289,7 +290,7 @@ def _plain(value: Any) -> Any:
     return [_plain(one) for one in value] if isinstance(value, list) else value
 
 
-def _ratings(users: int, items: int, of_user: int, depth: int) -> tuple[Any, Any]:
+def _ratings(users: int, items: int, of_user: int, depth: int, digits: int = 17) -> tuple[Any, Any]:
     import numpy as np
     import pandas as pd
 
@@ -299,15 +300,26 @@ def _ratings(users: int, items: int, of_user: int, depth: int) -> tuple[Any, Any
     true["rating"] = generator.integers(1, 6, len(true))
     listed = [generator.choice(items, depth, replace=False) for _ in range(users)]
     predicted = pd.DataFrame({"userID": np.repeat(np.arange(users), depth), "itemID": np.concatenate(listed)})
-    predicted["prediction"] = generator.random(len(predicted))
+    predicted["prediction"] = generator.random(len(predicted)).round(digits)
     return true, predicted
 
 
-def _four_metrics(users: int, items: int, of_user: int, depth: int) -> Callable[[Any], Callable[[], object]]:
+def _four_metrics(
+    users: int, items: int, of_user: int, depth: int, digits: int = 17, *, is_ordered: bool = True
+) -> Callable[[Any], Callable[[], object]]:
     def prepare(module: Any) -> Callable[[], object]:
-        true, predicted = _ratings(users, items, of_user, depth)
+        true, predicted = _ratings(users, items, of_user, depth, digits)
+        if not is_ordered:
+            true, predicted = (frame.sample(frac=1, random_state=1) for frame in (true, predicted))
         functions = [getattr(module, name) for name in ("map_at_k", "ndcg_at_k", "precision_at_k", "recall_at_k")]
-        return lambda: [function(true, predicted, k=10) for function in functions]
+        # Two frames in turn: the library keeps the answer to the last call with equal frames.
+        lists = cycle([predicted, predicted.assign(prediction=1 - predicted["prediction"])])
+
+        def call() -> object:
+            of_call = next(lists)
+            return [function(true, of_call, k=10) for function in functions]
+
+        return call
 
     return prepare
 
@@ -342,6 +354,13 @@ TYPICAL = {
     "943 users x 10 items, map, ndcg, precision and recall at 10": _four_metrics(943, 1682, 27, 10),
     "200 users x 1,682 items, map, ndcg, precision and recall at 10": _four_metrics(200, 1682, 27, 1682),
     "1,000 users x 100 items, map, ndcg, precision and recall at 10": _four_metrics(1000, 3706, 41, 100),
+    "943 users x 10 items in no order, map, ndcg, precision and recall at 10": _four_metrics(
+        943, 1682, 27, 10, is_ordered=False
+    ),
+    "1,000 users x 100 items, predictions of one decimal, map, ndcg, precision and recall at 10": _four_metrics(
+        1000, 3706, 41, 100, digits=1
+    ),
+    "1 user x 10 items, map, ndcg, precision and recall at 10": _four_metrics(1, 1682, 27, 10),
     "200 users x 1,682 items, rmse, mae, rsquared and exp_var": _rating_metrics,
     "943 users x 10 items, novelty and coverage": _list_metrics(
         "novelty", "catalog_coverage", "distributional_coverage"

@@ -303,7 +303,9 @@ def answer(module: Any, call: dict[str, Any]) -> Any:
     return [float(value), keys, users.tolist(), users.dtype.kind, users.name]
 
 
-def _recommender(names: tuple[str, ...], users: int) -> Callable[[Any], Callable[[], object]]:
+def _recommender(
+    names: tuple[str, ...], users: int, *, is_ordered: bool = True
+) -> Callable[[Any], Callable[[], object]]:
     def prepare(module: Any) -> Callable[[], object]:
         import numpy as np
         from pandas import DataFrame
@@ -317,6 +319,8 @@ def _recommender(names: tuple[str, ...], users: int) -> Callable[[Any], Callable
                 "rank": np.tile(np.arange(1, 11), users),
             }
         )
+        if not is_ordered:
+            reco = reco.sample(frac=1, random_state=1)
         pairs = {
             "user_id": generator.integers(0, users, 15 * users),
             "item_id": generator.integers(0, items, 15 * users),
@@ -345,5 +349,7 @@ TYPICAL = {
     "10,000 users x 10 items, novelty, popularity, serendipity, coverage": _recommender(_BEYOND, 10_000),
     "10,000 users x 10 items, PAP": _recommender(("PAP",), 10_000),
     "1,000 users x 10 items, diversity": _recommender(("IntraListDiversity",), 1000),
+    "10,000 users x 10 items in no order, six metrics of hits": _recommender(_ACCURACY, 10_000, is_ordered=False),
     "100 users x 10 items, six metrics of hits": _recommender(_ACCURACY, 100),
+    "1 user x 10 items, NDCG": _recommender(("NDCG",), 1),
 }

@@ -204,13 +204,13 @@ def _sorted(found: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _lists(kind: str, names: tuple[str, ...], users: int) -> Callable[[Any], Callable[[], object]]:
+def _lists(kind: str, names: tuple[str, ...], users: int, digits: int = 17) -> Callable[[Any], Callable[[], object]]:
     def prepare(module: Any) -> Callable[[], object]:
         import numpy as np
 
         generator = np.random.default_rng(1)
         recs = [
-            [user, int(item), float(score), 0]
+            [user, int(item), round(float(score), digits), 0]
             for user in range(users)
             for item, score in zip(generator.choice(2000, 20, replace=False), generator.random(20), strict=True)
         ]
@@ -228,5 +228,10 @@ TYPICAL = {
     "5,000 users x 20 items, pandas, NDCG": _lists("pandas", ("NDCG",), 5000),
     "5,000 users x 20 items, Polars, six metrics of hits": _lists("polars", _OF_TRUTH[:6], 5000),
     "5,000 users x 20 items, dicts, six metrics of hits": _lists("dict", _OF_TRUTH[:6], 5000),
+    "5,000 users x 20 items, pandas, ratings of one decimal, NDCG": _lists("pandas", ("NDCG",), 5000, digits=1),
+    "5,000 users x 20 items, Polars, ratings of one decimal, NDCG": _lists("polars", ("NDCG",), 5000, digits=1),
     "5,000 users x 20 items, pandas, coverage, novelty, surprisal": _lists("pandas", _OF_TRAIN, 5000),
+    "1 user x 20 items, pandas, NDCG": _lists("pandas", ("NDCG",), 1),
+    "1 user x 20 items, Polars, NDCG": _lists("polars", ("NDCG",), 1),
+    "1 user x 20 items, dicts, NDCG": _lists("dict", ("NDCG",), 1),
 }

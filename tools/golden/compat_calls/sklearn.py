@@ -224,19 +224,19 @@ def _formed(form: str | None, y_true: Any, y_score: Any) -> tuple[Any, Any]:
     return y_true, np.array(y_score).astype(form)
 
 
-def _scored(rows: int, columns: int, relevant: float) -> tuple[Any, Any, Any]:
+def _scored(rows: int, columns: int, relevant: float, digits: int) -> tuple[Any, Any, Any]:
     """Return gains, which all labels have if `relevant` is 1, indicators, and scores."""
     generator = np.random.default_rng(1)
-    scores = generator.random((rows, columns))
+    scores = generator.random((rows, columns)).round(digits)
     gains = generator.integers(0, 4, (rows, columns)) * 1.0
     return gains, (generator.random((rows, columns)) < relevant).astype(np.int64), scores
 
 
 def _timed(
-    function: str, rows: int, columns: int, relevant: float = 1, **options: Any
+    function: str, rows: int, columns: int, relevant: float = 1, digits: int = 17, **options: Any
 ) -> Callable[[Any], Callable[[], object]]:
     def prepare(module: Any) -> Callable[[], object]:
-        gains, indicators, scores = _scored(rows, columns, relevant)
+        gains, indicators, scores = _scored(rows, columns, relevant, digits)
         actual = (scores + 3 * indicators).argmax(axis=1) if function.startswith("top") else None
         truth = actual if actual is not None else gains if relevant == 1 else indicators
         return lambda: getattr(module, function)(truth, scores, **options)
@@ -259,6 +259,20 @@ TYPICAL = {
         f"{rows:,} x {columns:,}, {function}, {share:.0%} relevant": _timed(function, rows, columns, share)
         for function in _RANKINGS
         for rows, columns, share in ((2000, 1000, 0.01), (200, 50_000, 0.5))
+    },
+    **{
+        f"2,000 x 1,000, scores of two decimals, {function}{option}": _timed(
+            function, 2000, 1000, relevant, digits=2, **({"k": 10} if option else {})
+        )
+        for function, relevant, option in (
+            ("ndcg_score", 1, ""),
+            ("ndcg_score", 1, ", k=10"),
+            *((one, 0.01, "") for one in _RANKINGS),
+        )
+    },
+    **{
+        f"1 x 1,000, {function}": _timed(function, 1, 1000, relevant)
+        for function, relevant in (("ndcg_score", 1), *((one, 0.01) for one in _RANKINGS))
     },
     "2,000 x 1,000, top_k_accuracy_score, k=5": _timed(
         "top_k_accuracy_score", 2000, 1000, 0.01, k=5, labels=range(1000)

@@ -55,17 +55,26 @@ def answer(module: Any, call: dict[str, Any]) -> Any:
     return float(getattr(module, call["function"])(rows, verbose=False))
 
 
-def _of_movielens(function: str) -> Callable[[Any], Callable[[], object]]:
+def _of_movielens(
+    function: str, users: int = 943, *, digits: int = 17, is_ordered: bool = True
+) -> Callable[[Any], Callable[[], object]]:
     def prepare(module: Any) -> Callable[[], object]:
         draw_from = random.Random(1)  # noqa: S311 - no secrets
         rows = [
-            (str(user), str(item), float(draw_from.randrange(1, 6)), draw_from.uniform(1, 5), None)
-            for user in range(943)
+            (str(user), str(item), float(draw_from.randrange(1, 6)), round(draw_from.uniform(1, 5), digits), None)
+            for user in range(users)
             for item in range(21)
         ]
+        if not is_ordered:
+            draw_from.shuffle(rows)
         return lambda: getattr(module, function)(rows, verbose=False)
 
     return prepare
 
 
-TYPICAL = {f"{function} of 943 users x 21 ratings": _of_movielens(function) for function in ("rmse", "mae", "fcp")}
+TYPICAL = {
+    **{f"{function} of 943 users x 21 ratings": _of_movielens(function) for function in ("rmse", "mae", "fcp")},
+    "fcp of 943 users x 21 ratings in no order": _of_movielens("fcp", is_ordered=False),
+    "fcp of 943 users x 21 ratings, estimates of no decimals": _of_movielens("fcp", digits=0),
+    **{f"{function} of 1 user x 21 ratings": _of_movielens(function, 1) for function in ("rmse", "fcp")},
+}

@@ -165,15 +165,22 @@ def _plain(result: Any) -> Any:
     return None if result is None else [str(result.dtype), list(result.shape), result.tolist()]
 
 
-def _updated(name: str, options: dict[str, Any], queries: int, depth: int) -> Callable[[Any], Callable[[], object]]:
+def _updated(
+    name: str, options: dict[str, Any], queries: int, depth: int, digits: int = 17, *, is_ordered: bool = True
+) -> Callable[[Any], Callable[[], object]]:
     def prepare(module: Any) -> Callable[[], object]:
         import torch
 
         torch.manual_seed(1)
         metric = getattr(module, name)(**options)
         preds = torch.rand(queries * depth)
+        if digits < 17:
+            preds = preds.round(decimals=digits)
+        indexes = torch.arange(queries).repeat_interleave(depth)
+        if not is_ordered:
+            indexes = indexes[torch.randperm(len(indexes))]
         target = torch.rand(queries * depth) < 0.1
-        metric.update(preds, target.long(), torch.arange(queries).repeat_interleave(depth))
+        metric.update(preds, target.long(), indexes)
 
         def compute() -> object:
             metric._computed = None  # noqa: SLF001 - so that it computes again
@@ -192,5 +199,11 @@ TYPICAL = {
     "RetrievalPrecisionRecallCurve(max_k=10), 3,000 queries x 50": _updated(
         "RetrievalPrecisionRecallCurve", {"max_k": 10}, 3000, 50
     ),
+    "RetrievalMAP, 3,000 queries x 50 in no order": _updated("RetrievalMAP", {}, 3000, 50, is_ordered=False),
+    "RetrievalNormalizedDCG(top_k=10), 3,000 queries x 50, scores of one decimal": _updated(
+        "RetrievalNormalizedDCG", {"top_k": 10}, 3000, 50, digits=1
+    ),
+    "RetrievalMAP, 3,000 queries x 50, scores of two decimals": _updated("RetrievalMAP", {}, 3000, 50, digits=2),
+    "RetrievalMAP, 1 query x 50": _updated("RetrievalMAP", {}, 1, 50),
     "RetrievalMRR, 300 queries x 1,000": _updated("RetrievalMRR", {}, 300, 1000),
 }
