@@ -174,7 +174,7 @@ _DISCOUNT_DIGITS = Context(prec=32)
 _DISCOUNT_SCALE = 57  # bits after the point of a discount: the lowest, of rank 2^31, is above 2^-5
 
 
-def numbers_of_groups(value: Value, tally: GroupTally) -> list[Fraction | None]:
+def _numbers_of_groups(value: Value, tally: GroupTally) -> list[Fraction | None]:
     """Return the exact number of each group; None if it is 0 / 0."""
     if tally.possible is not None:
         counts = zip(tally.counts[:, : value.cutoff].sum(axis=1).tolist(), tally.possible.tolist(), strict=True)
@@ -182,17 +182,6 @@ def numbers_of_groups(value: Value, tally: GroupTally) -> list[Fraction | None]:
     exposures = _exposures(tally, value.cutoff, value.rules["discount"])
     total = sum(exposures)
     return [Fraction(one, total) if total else None for one in exposures]
-
-
-def value_of_groups(value: Value, tally: GroupTally) -> float | None:
-    """Return the standard deviation of the groups' numbers over their mean; None if it is 0 / 0.
-
-    Over no lists at all, it is NaN.
-    """
-    if not tally.lists:
-        return math.nan
-    defined = [number for number in numbers_of_groups(value, tally) if number is not None]
-    return None if len(defined) < 2 or not any(defined) else _relative_deviation(defined)
 
 
 def _exposures(tally: GroupTally, cutoff: int | None, discount: str) -> list[int]:
@@ -245,23 +234,24 @@ def value_of_sums(value: Value, sums: Sequence[Sums], *, weighted: bool) -> floa
 
 def value_of_tally(value: Value, tally: ItemTally, column: int, catalogue_size: int) -> float:
     """Return a value of all lists together, at the cutoff in a column of their tally, rounded by its rules."""
-    from exactk._report.statistics import collection_value
-
     return _rounded_value(value, collection_value(value.metric, tally, column, catalogue_size, value.rules))
 
 
 def value_of_group_tally(value: Value, tally: GroupTally) -> float:
-    """Return a value of groups of items, rounded by its rules."""
-    from exactk._report.statistics import value_of_groups
+    """Return the standard deviation of the groups' numbers over their mean, rounded by the rules of the value.
 
-    return _rounded_value(value, value_of_groups(value, tally))
+    Over no lists at all, it is NaN.
+    """
+    if not tally.lists:
+        return math.nan
+    defined = [number for number in _numbers_of_groups(value, tally) if number is not None]
+    is_defined = len(defined) > 1 and any(defined)
+    return _rounded_value(value, _relative_deviation(defined) if is_defined else None)
 
 
 def numbers_of_item_groups(value: Value, tally: GroupTally) -> list[float]:
     """Return what a value has of each group, rounded by its rules; NaN for a group without a number."""
-    from exactk._report.statistics import numbers_of_groups
-
-    numbers = numbers_of_groups(value, tally)
+    numbers = _numbers_of_groups(value, tally)
     return [math.nan if number is None else _rounded_value(value, float(number)) for number in numbers]
 
 
