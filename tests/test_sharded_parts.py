@@ -12,9 +12,11 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 import exactk
+from exactk._inputs.restrictions import shard_numbers
 from exactk._sharded.parts import bucket_numbers, parts_of_table, tables_of_parts
 from exactk._sharded.reduction import report_of_buckets
 from exactk._sharded.worker import result_of_tables
+from exactk.reference.truth_digest import hash_of_key
 from sharded_rows import plan_of_tables
 from strategies import examples
 
@@ -84,6 +86,13 @@ def test_a_bucket_depends_on_the_values_of_a_user_alone() -> None:
     assert bucket_numbers([text], 1000)[[0, 3]].tolist() == [bucket_numbers([pa.chunked_array([["b"]])], 1000)[0]] * 2
     left, right = pa.chunked_array([[1, 2]]), pa.chunked_array([[2, 1]])
     assert len(set(bucket_numbers([left, right], 10**9).tolist())) == 2
+
+
+@pytest.mark.parametrize("key", [7, -7, "eve", "Zoë", (3, "eve"), ("eve", "adam", 3)])
+def test_a_bucket_is_the_shard_of_the_command_line(key: Any) -> None:
+    columns = [pa.chunked_array([[part]]) for part in (key if isinstance(key, tuple) else (key,))]
+    numbers = shard_numbers(np.array([hash_of_key(key)], np.uint64), 1000)
+    assert bucket_numbers(columns, 1000).tolist() == (numbers - 1).tolist()
 
 
 TRUTH = pa.table({"user": [1, 2], "item": ["a", "b"], "grade": [1.0, 2.0]})

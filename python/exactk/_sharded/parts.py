@@ -5,11 +5,12 @@ Each part is bytes, which an engine moves as they are: no type of a column, and 
 
 from __future__ import annotations
 
-import zlib
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from exactk._inputs.keys.columns import CodedColumn, NumberColumn, TextColumn
+from exactk._inputs.keys.vocabulary import Vocabulary
 from exactk._inputs.restrictions import shard_numbers
 from exactk._runtime import optional
 from exactk._runtime.errors import type_error
@@ -120,23 +121,19 @@ def _is_list(dtype: Any) -> bool:  # noqa: ANN401 - pyarrow has no types
 
 
 def bucket_numbers(users: Sequence[Any], num_buckets: int) -> npt.NDArray[np.int64]:
-    """Return the bucket of each row, by the values of its user columns alone: Arrow arrays of integers or strings."""
-    hashes = np.zeros(len(users[0]), np.uint64)
-    for column in users:
-        hashes = hashes * _ODD + _hashes(column)
-    return shard_numbers(hashes, num_buckets) - 1
+    """Return the bucket of each row, by the values of its user columns alone: Arrow arrays of integers or strings.
+
+    The hash is that of keys, by which the command line has its shards.
+    """
+    columns = list(map(_keys_of, users))
+    vocabulary = Vocabulary.of_kinds([column.kind for column in columns])
+    codes = vocabulary.encode(columns, "user")
+    return shard_numbers(vocabulary.snapshot().hashes, num_buckets)[codes] - 1
 
 
-_ODD = np.uint64(0x9E3779B97F4A7C15)  # the order of the columns counts
-
-
-def _hashes(column: Any) -> npt.NDArray[np.uint64]:  # noqa: ANN401 - pyarrow has no types
-    """Return a number per value; 0 for null, which the worker refuses."""
-    pa = optional.arrow("a table")
-    if pa.types.is_integer(column.type):
-        return column.fill_null(0).to_numpy().astype(np.uint64)  # type: ignore[no-any-return] # pyarrow has no types
-    encoded = column.combine_chunks().dictionary_encode()
-    values = [0 if one is None else zlib.crc32(one.encode()) for one in (*encoded.dictionary.to_pylist(), None)]
-    hashes: npt.NDArray[np.uint64] = np.array(values, np.uint64)
-    codes: npt.NDArray[np.int32] = encoded.indices.fill_null(len(values) - 1).to_numpy()
-    return hashes[codes]
+def _keys_of(column: Any) -> NumberColumn | CodedColumn:  # noqa: ANN401 - pyarrow has no types
+    """Return the keys of a column, with 0 or the empty string for null, which the worker refuses."""
+    if optional.arrow("a table").types.is_integer(column.type):
+        return NumberColumn(column.fill_null(0).to_numpy())
+    encoded = column.fill_null("").combine_chunks().dictionary_encode()
+    return CodedColumn(encoded.indices.to_numpy(), TextColumn(encoded.dictionary.to_pylist(), "str"))

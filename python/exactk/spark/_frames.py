@@ -83,6 +83,7 @@ def planned_buckets(inputs: Inputs, plan: Planner, num_buckets: int | None) -> B
     _check_workers(session)
     rows = _union(shard_plan.sides, inputs.of_sides(shard_plan))
     users = [column.name for column in shard_plan.sides[0].users]
+    # By Spark's own hash: another one would take all rows through Python once more, before they are shuffled.
     return Buckets(shard_plan, rows.repartition(num_buckets, *users), num_buckets)
 
 
