@@ -190,7 +190,7 @@ Violation Evaluation::evaluate_blocks() {
     if (!slot) slot = std::make_unique<ThreadState>(job_);
     ThreadState& state = *slot;
     list_users(block * block_users, block_users, state.users);
-    state.worker.judge().prepare(state.users);
+    state.worker.judge().matcher().prepare(state.users);
     Count finished = 0;
     for (const Count user : state.users) {
       if (violation != Violation::none) break;

@@ -77,7 +77,7 @@ void judge_lists(const Request& request, const JudgedLists& judged) {
     std::vector<Count> block_of_users(
         static_cast<std::size_t>(std::min(block_users, users.end - begin)));
     std::iota(block_of_users.begin(), block_of_users.end(), begin);
-    judge->prepare(block_of_users);
+    judge->matcher().prepare(block_of_users);
     Count finished = 0;
     for (const Count user : block_of_users) {
       if (violation != Violation::none) break;

@@ -5,6 +5,8 @@
 #include <string>
 #include <variant>
 
+#include "evaluate/refused_items.hpp"
+
 namespace exactk {
 namespace {
 
@@ -111,7 +113,7 @@ Fault missing_value_fault(std::int64_t item) {
           .hint = "items=exactk.Items(..., values=...) gives one, 0 if the item should not count"};
 }
 
-Fault missing_features_fault(const UserJudge::RefusedItems& refused) {
+Fault missing_features_fault(const RefusedItems& refused) {
   return {.argument = refused.is_of_train ? "train" : "predictions",
           .expected = "items with features (missing_features='raise')",
           .found = "without features",
@@ -120,8 +122,7 @@ Fault missing_features_fault(const UserJudge::RefusedItems& refused) {
           .hint = "leaves it out"};
 }
 
-Fault refused_item_fault(Violation violation, const Request& request,
-                         const UserJudge::RefusedItems& refused) {
+Fault refused_item_fault(Violation violation, const Request& request, const RefusedItems& refused) {
   if (violation == Violation::foreign_item) return foreign_item_fault(request, refused.first);
   return violation == Violation::unseen_item ? unseen_item_fault(refused.first)
                                              : missing_features_fault(refused);
@@ -130,6 +131,10 @@ Fault refused_item_fault(Violation violation, const Request& request,
 bool refuses_items(Violation violation) {
   return violation == Violation::foreign_item || violation == Violation::unseen_item ||
          violation == Violation::missing_features;
+}
+
+Count count_nan(UserMatcher& matcher, Count user, Offset& first) {
+  return matcher.open(user) ? matcher.count_nan(first) : 0;
 }
 
 // Returns whether items that score NaN are left out if they are accepted.
@@ -142,59 +147,66 @@ bool drops_nan(const Predictions& predictions) {
       predictions);
 }
 
-Fault nan_fault(const Request& request, UserJudge& judge, Count user) {
+Fault nan_fault(const Request& request, UserMatcher& matcher, Count user) {
   Fault fault{.argument = "predictions",
               .expected = "scores without NaN",
               .found = "NaN",
               .change = Change{"nan", "last"},
               .hint = drops_nan(request.predictions) ? "drops their items" : "ranks them last"};
-  judge.count_nan(user, fault.position);
+  count_nan(matcher, user, fault.position);
   return fault;
 }
 
 }  // namespace
 
-Count count_violations(Violation violation, UserJudge& judge, Count user) {
+Count count_violations(Violation violation, const Job& job, UserJudge& judge, Count user) {
+  UserMatcher& matcher = judge.matcher();
   Offset first_nan = -1;
-  if (violation == Violation::nan_score) return judge.count_nan(user, first_nan);
-  if (refuses_items(violation)) return judge.find_refused_items(violation, user).count;
-  if (violation == Violation::missing_value) return judge.find_items_without_value(user).count;
-  if (violation == Violation::duplicate_base_items) return judge.match_base(user).list_duplicates;
-  const Matches& matches = judge.match(user);
+  if (violation == Violation::nan_score) return count_nan(matcher, user, first_nan);
+  if (refuses_items(violation)) return find_refused_items(violation, job, matcher, user).count;
+  if (violation == Violation::missing_value)
+    return find_items_without_value(job, matcher, user).count;
+  if (violation == Violation::duplicate_base_items)
+    return judge.lists().match_base(user).list_duplicates;
+  matcher.open(user);
+  const Matches& matches = matcher.match();
   switch (violation) {
     case Violation::duplicate_truth:
       return matches.truth_duplicates;
     case Violation::duplicate_items:
       return matches.list_duplicates;
     case Violation::tied_repeat:
-      return static_cast<Count>(judge.find_tied_repeats().size());
+      return static_cast<Count>(matcher.find_tied_repeats().size());
     default:
       return 1;
   }
 }
 
-Fault describe_violation(Violation violation, const Request& request, UserJudge& judge,
-                         Count user) {
-  if (violation == Violation::nan_score) return nan_fault(request, judge, user);
+Fault describe_violation(Violation violation, const Job& job, UserJudge& judge, Count user) {
+  const Request& request = job.request;
+  UserMatcher& matcher = judge.matcher();
+  if (violation == Violation::nan_score) return nan_fault(request, matcher, user);
   if (refuses_items(violation)) {
-    return refused_item_fault(violation, request, judge.find_refused_items(violation, user));
+    return refused_item_fault(violation, request,
+                              find_refused_items(violation, job, matcher, user));
   }
   if (violation == Violation::missing_value)
-    return missing_value_fault(judge.find_items_without_value(user).first);
+    return missing_value_fault(find_items_without_value(job, matcher, user).first);
   if (violation == Violation::duplicate_base_items)
-    return duplicate_base_items_fault(request, judge.match_base(user), user);
-  const Matches& matches = judge.match(user);
+    return duplicate_base_items_fault(request, judge.lists().match_base(user), user);
+  matcher.open(user);
+  const Matches& matches = matcher.match();
   switch (violation) {
     case Violation::duplicate_truth:
       return duplicate_truth_fault(request, matches, user);
     case Violation::duplicate_items:
       return duplicate_items_fault(request, matches, user);
     case Violation::tied_repeat:
-      return tied_repeat_fault(request, judge.find_tied_repeats(), user);
+      return tied_repeat_fault(request, matcher.find_tied_repeats(), user);
     case Violation::tied_score:
-      return tied_score_fault(judge.first_forbidden_tie(matches));
+      return tied_score_fault(first_forbidden_tie(job.plan, matches));
     case Violation::tied_list:
-      return tied_list_fault(judge.first_tie_of_list());
+      return tied_list_fault(matcher.first_tie_of_list());
     case Violation::empty_truth:
       return {.argument = "truth",
               .expected = "a relevant item for every user (empty_truth='error')",

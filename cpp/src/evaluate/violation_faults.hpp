@@ -10,10 +10,11 @@
 namespace exactk {
 
 // Returns how often the user breaks the rule.
-[[nodiscard]] Count count_violations(Violation violation, UserJudge& judge, Count user);
+[[nodiscard]] Count count_violations(Violation violation, const Job& job, UserJudge& judge,
+                                     Count user);
 
 // Describes the fault in the lists of the first user who breaks the rule.
-[[nodiscard]] Fault describe_violation(Violation violation, const Request& request,
-                                       UserJudge& judge, Count user);
+[[nodiscard]] Fault describe_violation(Violation violation, const Job& job, UserJudge& judge,
+                                       Count user);
 
 }  // namespace exactk

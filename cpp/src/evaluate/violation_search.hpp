@@ -35,16 +35,16 @@ template <class EvaluateUser>
     if ((user - users.begin) % block_users == 0) {
       block.resize(static_cast<std::size_t>(std::min(block_users, users.end - user)));
       std::iota(block.begin(), block.end(), user);
-      judge.prepare(block);
+      judge.matcher().prepare(block);
     }
     const Violation violation = evaluate_user(user);
     if (violation == Violation::none || violation > gravest) continue;
     if (violation < gravest) count = 0;
     gravest = violation;
     if (count == 0) first = user;
-    count += count_violations(violation, judge, user);
+    count += count_violations(violation, job, judge, user);
   }
-  Fault fault = describe_violation(gravest, job.request, judge, first);
+  Fault fault = describe_violation(gravest, job, judge, first);
   fault.count = count;
   fault.row = first;
   throw InputError(std::move(fault));

@@ -1,0 +1,220 @@
+#include "evaluate/value_checks.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "evaluate/plan.hpp"
+#include "exactk/error.hpp"
+
+namespace exactk {
+namespace {
+
+// For values computed at every rank down to the cutoff: a full-k ideal, or a mean over the ranks.
+constexpr Count kMaxStepwiseCutoff = Count{1} << 20U;
+
+Fault fault_of(const PlannedValue& value, std::string expected, std::string found) {
+  return {.argument = "metrics",
+          .expected = value.metric + ": " + std::move(expected),
+          .found = std::move(found)};
+}
+
+[[noreturn]] void refuse(const PlannedValue& value, std::string expected, std::string found) {
+  throw InputError(fault_of(value, std::move(expected), std::move(found)));
+}
+
+void check_parameter(const MetricInfo& info, const PlannedValue& value) {
+  const MetricParameter& parameter = info.parameter;
+  const bool is_valid = value.parameter >= parameter.low && value.parameter <= parameter.high &&
+                        (!parameter.whole || value.parameter == std::floor(value.parameter));
+  if (!parameter.name.empty() && !is_valid) {
+    refuse(value,
+           std::string(parameter.name) + " in [" + format_number(parameter.low) + ", " +
+               format_number(parameter.high) + "]" + (parameter.whole ? ", a whole number" : ""),
+           format_number(value.parameter));
+  }
+}
+
+void check_gain_table(const PlannedValue& value) {
+  const std::vector<double>& table = value.rules.gain_table;
+  const auto bad =
+      std::ranges::find_if_not(table, [](double gain) { return gain >= 0 && gain <= kMaxGain; });
+  if (bad != table.end()) {
+    refuse(value, "gain_table of numbers from 0 to 2^256", format_number(*bad));
+  }
+  if (value.rules.gain == Gain::table && table.empty()) {
+    refuse(value, "a gain_table with gain='table'", "none");
+  }
+}
+
+void check_shifted_gain(const PlannedValue& value) {
+  if (value.rules.gain != Gain::exp2_shifted) return;
+  const double min_grade = value.rules.min_grade;
+  if (min_grade == kAnyAboveZero || min_grade == kAnyGrade) {
+    refuse(value, "a number as min_grade with gain='exp2_shifted'",
+           min_grade == kAnyGrade ? "'any'" : "none");
+  }
+}
+
+// Rejects a negative min_grade if negative grades are unjudged: unjudged items cannot be relevant.
+void check_negative_grades(const Rules& rules, const std::string& argument) {
+  if (rules.negative_grades != NegativeGrades::unjudged || rules.min_grade >= 0) return;
+  throw InputError(
+      {.argument = argument,
+       .expected = "min_grade of 0 or more with negative_grades='unjudged'",
+       .found = rules.min_grade == kAnyGrade ? "'any'" : format_number(rules.min_grade),
+       .change = Change{"negative_grades", "zero_gain"},
+       .hint = "lets such items be relevant"});
+}
+
+void check_ideal(const PlannedValue& value) {
+  if (value.rules.ideal_over != Over::cutoff) return;
+  const auto refuse_ideal = [&](std::string expected, std::string found) {
+    Fault fault =
+        fault_of(value, std::move(expected) + " with ideal_over='cutoff'", std::move(found));
+    fault.change = Change{"ideal_over", "min_cutoff_relevant"};
+    fault.hint = "divides by the best list of the relevant items";
+    throw InputError(std::move(fault));
+  };
+  if (value.cutoff > kMaxStepwiseCutoff) {
+    refuse_ideal("a cutoff up to 1048576",
+                 value.cutoff == kNoCutoff ? "none" : std::to_string(value.cutoff));
+  }
+  if (value.rules.gain != Gain::binary) refuse_ideal("gain='binary'", "another gain");
+}
+
+void check_every_rank(const PlannedValue& value) {
+  if (value.cutoff <= kMaxStepwiseCutoff || value.cutoff == kNoCutoff) return;
+  refuse(value, "a cutoff up to 1048576, or none", std::to_string(value.cutoff));
+}
+
+void check_average(const MetricInfo& info, const PlannedValue& value) {
+  if (value.rules.average == Average::of_means) {
+    refuse(value, "the values that its means are computed from", "average='of_means'");
+  }
+  if (value.rules.average != Average::micro) return;
+  if (!info.micro) {
+    refuse(value, "average='macro' (overrides can set it for one metric)",
+           "'micro', which is undefined for this metric");
+  }
+  for (const Empty empty :
+       {value.rules.empty_truth, value.rules.empty_list, value.rules.missing_list}) {
+    if (empty == Empty::zero || empty == Empty::one) {
+      refuse(value,
+             "empty_truth, empty_list and missing_list of compute, skip or error with "
+             "average='micro'",
+             "zero or one, which are values of a user, not of a sum");
+    }
+  }
+}
+
+void check_ties(const MetricInfo& info, bool has_expectation, const PlannedValue& value) {
+  if (info.pairwise && value.cutoff != kNoCutoff) {
+    refuse(value, "no cutoff", std::to_string(value.cutoff));
+  }
+  if (value.rules.ties != Ties::expected || info.is_given) return;
+  if (!has_expectation) {
+    refuse(value, "ties other than 'expected' (overrides can set them for one metric)",
+           "'expected', for which this metric has no formula");
+  }
+  // The expectation of a quotient is not the quotient of the expectations.
+  if (is_mean_over_hits(info, value.rules)) {
+    refuse(value, "ap_over other than 'hits' with ties='expected'", "'hits'");
+  }
+}
+
+void check_item_fields(const MetricInfo& info, const PlannedValue& value) {
+  const Rules& rules = value.rules;
+  if (info.parameter.name == "head" && rules.tail != Tail::at_most && value.parameter > 1) {
+    refuse(value, "head in [0, 1] unless tail='at_most'", format_number(value.parameter));
+  }
+  if (std::ranges::find(info.own_fields, "novelty_over") == info.own_fields.end()) return;
+  if (rules.popularity == Popularity::interactions && rules.novelty_over == PopularityOver::users) {
+    Fault fault = fault_of(value, "novelty_over='interactions' with popularity='interactions'",
+                           "'users', of whom one may have several rows");
+    fault.change = Change{"novelty_over", "interactions"};
+    fault.hint = "divides by all rows of train";
+    throw InputError(std::move(fault));
+  }
+}
+
+void check_weight(const PlannedValue& value) {
+  if (value.rules.weight != Weight::values || value.rules.recall_over == Over::relevant) return;
+  Fault fault = fault_of(value, "recall_over='relevant' with weight='values'", "another divisor");
+  fault.change = Change{"recall_over", "relevant"};
+  fault.hint = "divides by the values of all relevant items";
+  throw InputError(std::move(fault));
+}
+
+void check_cutoff(const PlannedValue& value) {
+  if (value.cutoff >= 1 && (value.cutoff <= kMaxCutoff || value.cutoff == kNoCutoff)) return;
+  refuse(value, "a cutoff in [1, 2^31)", std::to_string(value.cutoff));
+}
+
+}  // namespace
+
+bool is_mean_over_hits(const MetricInfo& info, const Rules& rules) {
+  return info.averages_precisions && rules.ap_over == Over::hits;
+}
+
+void check_value(const MetricInfo& info, bool has_expectation, const PlannedValue& value) {
+  check_cutoff(value);
+  if (std::optional<Fault> fault = find_invalid_number(value.rules)) {
+    refuse(value, std::move(fault->expected), std::move(fault->found));
+  }
+  check_negative_grades(value.rules, "metrics");
+  check_parameter(info, value);
+  check_average(info, value);
+  check_ties(info, has_expectation, value);
+  if (info.uses_gains) {
+    check_gain_table(value);
+    check_shifted_gain(value);
+  }
+  if (info.uses_ideal) check_ideal(value);
+  if (info.every_rank) check_every_rank(value);
+  if (info.walks_list) check_item_fields(info, value);
+  check_weight(value);
+  if (info.of_collection) refuse(value, "a metric of users", "one of all lists together");
+}
+
+void check_value_at_cutoff(const MetricInfo& info, bool has_expectation,
+                           const PlannedValue& value) {
+  check_cutoff(value);
+  check_ties(info, has_expectation, value);
+  if (info.uses_ideal) check_ideal(value);
+  if (info.every_rank) check_every_rank(value);
+}
+
+void check_rules(const Rules& rules, const std::string& argument) {
+  if (std::optional<Fault> fault = find_invalid_number(rules)) {
+    fault->argument = argument;
+    throw InputError(*std::move(fault));
+  }
+  check_negative_grades(rules, argument);
+}
+
+void check_item_tally(const ItemTallyRequest& tally) {
+  check_rules(tally.rules, "item_tallies");
+  const auto refuse_cutoffs = [](std::string found) {
+    throw InputError({.argument = "item_tallies",
+                      .expected = "ascending cutoffs in [1, 2^31), or none as the last one",
+                      .found = std::move(found)});
+  };
+  if (tally.cutoffs.empty()) refuse_cutoffs("no cutoff");
+  Count previous = 0;
+  for (const Count cutoff : tally.cutoffs) {
+    if (cutoff <= previous || (cutoff > kMaxCutoff && cutoff != kNoCutoff))
+      refuse_cutoffs(std::to_string(cutoff));
+    previous = cutoff;
+  }
+}
+
+void check_group_tally(const MetricInfo& info, const PlannedValue& tally) {
+  check_rules(tally.rules, "metrics");
+  check_cutoff(tally);
+  if (!info.reads_groups) refuse(tally, "a metric of groups of items", "another");
+}
+
+}  // namespace exactk
