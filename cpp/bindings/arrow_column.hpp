@@ -66,6 +66,8 @@ class ArrowColumn {
   const ArrowSchema* schema_;
   std::vector<Piece> pieces_;
 };
+template <>
+inline constexpr bool kIsBound<ArrowColumn> = true;
 
 // Returns the number of null rows and the first of them; -1 if there is none.
 [[nodiscard]] std::pair<Count, Count> count_nulls(const Piece& piece);

@@ -25,5 +25,7 @@ class ArrowTable {
   std::vector<Batch> batches_;
   Count rows_ = 0;
 };
+template <>
+inline constexpr bool kIsBound<ArrowTable> = true;
 
 }  // namespace exactk::bindings

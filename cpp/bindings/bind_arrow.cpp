@@ -7,17 +7,6 @@
 #include "arrow_table.hpp"
 #include "bindings.hpp"
 
-namespace pybind11::detail {
-
-template <>
-struct type_caster<exactk::bindings::ArrowColumn>
-    : ConstructedCaster<exactk::bindings::ArrowColumn> {};
-template <>
-struct type_caster<exactk::bindings::ArrowTable> : ConstructedCaster<exactk::bindings::ArrowTable> {
-};
-
-}  // namespace pybind11::detail
-
 namespace exactk::bindings {
 
 void bind_arrow(py::module_& module) {  // NOLINT(misc-const-correctness): as the others

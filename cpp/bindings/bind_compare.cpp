@@ -24,13 +24,15 @@
 
 namespace exactk::bindings {
 
-namespace {
-
 // The sums of groups x pairs x values. Python reads one field of all of them at a time.
 struct PyPairedSums {
   std::shared_ptr<const std::vector<PairedSums>> records;
   std::vector<Count> shape;
 };
+template <>
+inline constexpr bool kIsBound<PyPairedSums> = true;
+
+namespace {
 
 // Returns a table of one row per value and one number per user.
 std::span<const double> table_view(const py::array& table, const std::string& argument) {
@@ -147,18 +149,6 @@ std::vector<int> scales_of(const PyPairedSums& sums) {
 }
 
 }  // namespace
-
-}  // namespace exactk::bindings
-
-namespace pybind11::detail {
-
-template <>
-struct type_caster<exactk::bindings::PyPairedSums>
-    : ConstructedCaster<exactk::bindings::PyPairedSums> {};
-
-}  // namespace pybind11::detail
-
-namespace exactk::bindings {
 
 void bind_compare(py::module_& module) {
   bind_class<PairedValue>(module, "PairedValue",

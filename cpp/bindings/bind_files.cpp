@@ -17,15 +17,6 @@
 #include "gil.hpp"
 
 namespace exactk::bindings {
-namespace {
-
-std::optional<TrecFormat> format_of(const std::optional<std::string>& name) {
-  if (!name) return std::nullopt;
-  if (*name == "qrels") return TrecFormat::qrels;
-  if (*name == "run") return TrecFormat::run;
-  throw InputError(
-      {.argument = "format", .expected = "qrels, run or None", .found = "'" + *name + "'"});
-}
 
 // The columns of a file as arrays.
 struct TrecArrays {
@@ -36,6 +27,18 @@ struct TrecArrays {
   py::array_t<double> numbers;
   TrecFacts facts;
 };
+template <>
+inline constexpr bool kIsBound<TrecArrays> = true;
+
+namespace {
+
+std::optional<TrecFormat> format_of(const std::optional<std::string>& name) {
+  if (!name) return std::nullopt;
+  if (*name == "qrels") return TrecFormat::qrels;
+  if (*name == "run") return TrecFormat::run;
+  throw InputError(
+      {.argument = "format", .expected = "qrels, run or None", .found = "'" + *name + "'"});
+}
 
 py::typing::Dict<py::str, py::object> facts_of(const TrecFacts& facts) {
   const auto sample = [](const TrecSample& row) {
@@ -129,17 +132,6 @@ std::optional<PyTexts> split_rows(std::string_view lines, std::string_view delim
 }
 
 }  // namespace
-}  // namespace exactk::bindings
-
-namespace pybind11::detail {
-
-template <>
-struct type_caster<exactk::bindings::TrecArrays> : ConstructedCaster<exactk::bindings::TrecArrays> {
-};
-
-}  // namespace pybind11::detail
-
-namespace exactk::bindings {
 
 void bind_files(py::module_& module) {
   bind_class<LineFault>(module, "LineFault", "A fault in a line of a file.")

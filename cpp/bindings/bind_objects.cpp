@@ -188,16 +188,6 @@ void bind_row_arrays(py::module_& module, const char* name, const char* doc) {
 }
 
 }  // namespace
-}  // namespace exactk::bindings
-
-namespace pybind11::detail {
-
-template <>
-struct type_caster<exactk::bindings::TextRows> : ConstructedCaster<exactk::bindings::TextRows> {};
-
-}  // namespace pybind11::detail
-
-namespace exactk::bindings {
 
 void bind_objects(py::module_& module) {
   bind_row_arrays<IntegerRows>(module, "IntegerRows", "Rows of integers, as arrays.");

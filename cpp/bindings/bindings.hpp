@@ -23,6 +23,28 @@ class TypeFault : public InputError {
   using InputError::InputError;
 };
 
+// Whether `bind_class` adds the class to the module. Specialized beside each class that it adds.
+template <class T>
+inline constexpr bool kIsBound = false;
+template <>
+inline constexpr bool kIsBound<ConventionField> = true;
+template <>
+inline constexpr bool kIsBound<ItemTallyRequest> = true;
+template <>
+inline constexpr bool kIsBound<LineFault> = true;
+template <>
+inline constexpr bool kIsBound<MetricInfo> = true;
+template <>
+inline constexpr bool kIsBound<MetricParameter> = true;
+template <>
+inline constexpr bool kIsBound<PairedValue> = true;
+template <>
+inline constexpr bool kIsBound<PlannedValue> = true;
+template <>
+inline constexpr bool kIsBound<Rules> = true;
+template <>
+inline constexpr bool kIsBound<Tally> = true;
+
 // tp_new of all classes, and tp_init of those without a constructor.
 PyObject* new_instance(PyTypeObject* type, PyObject* arguments, PyObject* keywords);
 int refuse_init(PyObject* self, PyObject* arguments, PyObject* keywords);
@@ -30,6 +52,7 @@ int refuse_init(PyObject* self, PyObject* arguments, PyObject* keywords);
 // Adds a class to the module.
 template <class T>
 py::class_<T> bind_class(const py::module_& module, const char* name, const char* doc) {
+  static_assert(kIsBound<T>);
   const auto set_slots = [](PyHeapTypeObject* type) {
     type->ht_type.tp_new = &new_instance;
     type->ht_type.tp_init = &refuse_init;
@@ -83,23 +106,7 @@ struct ConstructedCaster : type_caster_base<T> {
   }
 };
 
-template <>
-struct type_caster<exactk::ConventionField> : ConstructedCaster<exactk::ConventionField> {};
-template <>
-struct type_caster<exactk::ItemTallyRequest> : ConstructedCaster<exactk::ItemTallyRequest> {};
-template <>
-struct type_caster<exactk::LineFault> : ConstructedCaster<exactk::LineFault> {};
-template <>
-struct type_caster<exactk::MetricInfo> : ConstructedCaster<exactk::MetricInfo> {};
-template <>
-struct type_caster<exactk::MetricParameter> : ConstructedCaster<exactk::MetricParameter> {};
-template <>
-struct type_caster<exactk::PairedValue> : ConstructedCaster<exactk::PairedValue> {};
-template <>
-struct type_caster<exactk::PlannedValue> : ConstructedCaster<exactk::PlannedValue> {};
-template <>
-struct type_caster<exactk::Rules> : ConstructedCaster<exactk::Rules> {};
-template <>
-struct type_caster<exactk::Tally> : ConstructedCaster<exactk::Tally> {};
+template <class T>
+struct type_caster<T, enable_if_t<exactk::bindings::kIsBound<T>>> : ConstructedCaster<T> {};
 
 }  // namespace pybind11::detail

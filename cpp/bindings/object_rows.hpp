@@ -247,6 +247,8 @@ struct RowArrays {
   std::optional<py::array_t<double>> values;
   std::optional<py::array_t<bool>> present;  // nullopt: all rows are present
 };
+template <class Array>
+inline constexpr bool kIsBound<RowArrays<Array>> = true;
 using IntegerRows = RowArrays<py::array_t<std::int64_t>>;
 
 // Reads the items of all rows, and their values if these are numbers of mappings. Where `items` has
@@ -311,11 +313,3 @@ RowArrays<Array> read_rows(const py::list& rows, Items& items,
 }
 
 }  // namespace exactk::bindings
-
-namespace pybind11::detail {
-
-template <>
-struct type_caster<exactk::bindings::IntegerRows>
-    : ConstructedCaster<exactk::bindings::IntegerRows> {};
-
-}  // namespace pybind11::detail

@@ -82,6 +82,8 @@ class OwnedLists {
   std::vector<Count> ranks_;
   Lists lists_;
 };
+template <>
+inline constexpr bool kIsBound<OwnedLists> = true;
 
 // Returns how scores of the array's type are compared.
 [[nodiscard]] inline ScoreType score_type(const py::array& scores, const std::string& argument) {
@@ -161,6 +163,8 @@ class OwnedScores {
   std::vector<std::int64_t> tie_ids_;
   ScoreMatrix matrix_;
 };
+template <>
+inline constexpr bool kIsBound<OwnedScores> = true;
 
 // Holds the arrays that `sparse_scores` refers to.
 class OwnedSparseScores {
@@ -193,6 +197,8 @@ class OwnedSparseScores {
   py::array scores_;
   SparseScores sparse_scores_;
 };
+template <>
+inline constexpr bool kIsBound<OwnedSparseScores> = true;
 
 // Returns rows of contiguous numbers: a two-dimensional array, or a one-dimensional one as a
 // column.
@@ -268,22 +274,7 @@ class OwnedEmbeddings {
   std::vector<std::uint8_t> present_;
   Embeddings embeddings_;
 };
+template <>
+inline constexpr bool kIsBound<OwnedEmbeddings> = true;
 
 }  // namespace exactk::bindings
-
-namespace pybind11::detail {
-
-template <>
-struct type_caster<exactk::bindings::OwnedLists> : ConstructedCaster<exactk::bindings::OwnedLists> {
-};
-template <>
-struct type_caster<exactk::bindings::OwnedScores>
-    : ConstructedCaster<exactk::bindings::OwnedScores> {};
-template <>
-struct type_caster<exactk::bindings::OwnedSparseScores>
-    : ConstructedCaster<exactk::bindings::OwnedSparseScores> {};
-template <>
-struct type_caster<exactk::bindings::OwnedEmbeddings>
-    : ConstructedCaster<exactk::bindings::OwnedEmbeddings> {};
-
-}  // namespace pybind11::detail

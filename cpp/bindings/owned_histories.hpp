@@ -26,13 +26,7 @@ class OwnedHistories {
   std::vector<Offset> indptr_;
   std::vector<std::uint32_t> items_;
 };
+template <>
+inline constexpr bool kIsBound<OwnedHistories> = true;
 
 }  // namespace exactk::bindings
-
-namespace pybind11::detail {
-
-template <>
-struct type_caster<exactk::bindings::OwnedHistories>
-    : ConstructedCaster<exactk::bindings::OwnedHistories> {};
-
-}  // namespace pybind11::detail

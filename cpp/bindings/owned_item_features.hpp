@@ -63,13 +63,7 @@ class OwnedItemFeatures {
   std::optional<py::array> weights_;
   ItemFeatures features_;
 };
+template <>
+inline constexpr bool kIsBound<OwnedItemFeatures> = true;
 
 }  // namespace exactk::bindings
-
-namespace pybind11::detail {
-
-template <>
-struct type_caster<exactk::bindings::OwnedItemFeatures>
-    : ConstructedCaster<exactk::bindings::OwnedItemFeatures> {};
-
-}  // namespace pybind11::detail

@@ -56,13 +56,7 @@ class OwnedItems {
   py::object features_;
   Items items_;
 };
+template <>
+inline constexpr bool kIsBound<OwnedItems> = true;
 
 }  // namespace exactk::bindings
-
-namespace pybind11::detail {
-
-template <>
-struct type_caster<exactk::bindings::OwnedItems> : ConstructedCaster<exactk::bindings::OwnedItems> {
-};
-
-}  // namespace pybind11::detail

@@ -43,6 +43,8 @@ class OwnedVocabulary {
   std::atomic<std::thread::id> owner_{};  // of the mutex
   std::atomic<std::uint64_t> forks_ = 0;  // when the mutex was last locked
 };
+template <>
+inline constexpr bool kIsBound<OwnedVocabulary> = true;
 
 // Excludes other threads while a vocabulary is read or extended, with or without the GIL. Waits
 // without the GIL, because the other thread may need it.
@@ -102,11 +104,3 @@ class VocabularyLock {
 }
 
 }  // namespace exactk::bindings
-
-namespace pybind11::detail {
-
-template <>
-struct type_caster<exactk::bindings::OwnedVocabulary>
-    : ConstructedCaster<exactk::bindings::OwnedVocabulary> {};
-
-}  // namespace pybind11::detail

@@ -18,6 +18,8 @@ struct PySums {
   std::shared_ptr<const std::vector<Sums>> rows;
   Count values;
 };
+template <>
+inline constexpr bool kIsBound<PySums> = true;
 
 struct PyResult {
   PySums sums;
@@ -27,14 +29,7 @@ struct PyResult {
   std::vector<ItemTally> item_tallies;
   std::vector<GroupTally> group_tallies;
 };
+template <>
+inline constexpr bool kIsBound<PyResult> = true;
 
 }  // namespace exactk::bindings
-
-namespace pybind11::detail {
-
-template <>
-struct type_caster<exactk::bindings::PySums> : ConstructedCaster<exactk::bindings::PySums> {};
-template <>
-struct type_caster<exactk::bindings::PyResult> : ConstructedCaster<exactk::bindings::PyResult> {};
-
-}  // namespace pybind11::detail
