@@ -20,13 +20,8 @@ void check_weights(std::span<const double> weights, Count users, const Run& run)
   const auto bad = [](double weight) {
     return weight != 0 && !(weight >= 1 / kMaxWeight && weight <= kMaxWeight);
   };
-  const Search search(weights, bad, run);
-  if (search.count == 0) return;
-  throw InputError({.argument = "weights",
-                    .expected = "non-negative weights, at most 2^256 (and from 2^-256 unless 0)",
-                    .found = format_number(weights[static_cast<std::size_t>(search.first)]),
-                    .count = search.count,
-                    .row = search.first});
+  refuse_bad(weights, bad, "weights",
+             "non-negative weights, at most 2^256 (and from 2^-256 unless 0)", run, &Fault::row);
 }
 
 void check_codes(std::span<const Offset> codes, Count code_count, Count users,
@@ -40,13 +35,8 @@ void check_codes(std::span<const Offset> codes, Count code_count, Count users,
   if (codes.empty()) return;
   check_size(codes.size(), users, argument, "one " + noun + " per user");
   const auto bad = [&](Offset code) { return code < 0 || code >= code_count; };
-  const Search search(codes, bad, run);
-  if (search.count == 0) return;
-  throw InputError({.argument = argument,
-                    .expected = noun + " numbers below " + std::to_string(code_count),
-                    .found = std::to_string(codes[static_cast<std::size_t>(search.first)]),
-                    .count = search.count,
-                    .row = search.first});
+  refuse_bad(codes, bad, argument, noun + " numbers below " + std::to_string(code_count), run,
+             &Fault::row);
 }
 
 }  // namespace exactk

@@ -4,8 +4,11 @@
 #include <cstddef>
 #include <span>
 #include <string>
+#include <type_traits>
+#include <utility>
 
 #include "base/run.hpp"
+#include "exactk/error.hpp"
 #include "exactk/types.hpp"
 
 namespace exactk {
@@ -27,6 +30,24 @@ struct Search {
     });
   }
 };
+
+// Throws InputError about the elements that are bad, if any; the member of the fault that locates
+// the first is its position, or its row.
+template <class T, class Bad>
+void refuse_bad(std::span<const T> elements, const Bad& bad, const std::string& argument,
+                const std::string& expected, const Run& run,
+                Offset Fault::* location = &Fault::position) {
+  const Search search(elements, bad, run);
+  if (search.count == 0) return;
+  const T first = elements[static_cast<std::size_t>(search.first)];
+  Fault fault{.argument = argument,
+              .expected = expected,
+              .found = std::is_floating_point_v<T> ? format_number(static_cast<double>(first))
+                                                   : std::to_string(first),
+              .count = search.count};
+  fault.*location = search.first;
+  throw InputError(std::move(fault));
+}
 
 // Returns the name of an element of an argument, such as tables[2].
 inline std::string element(const std::string& argument, std::size_t index) {

@@ -17,14 +17,7 @@ void geometric_terms(std::span<const double> numbers, std::span<double> terms,
   check_size(terms.size(), static_cast<Count>(numbers.size()), "terms", "one term per number");
   const Run run({.threads = 1, .poll = poll});
   const auto bad = [](double number) { return std::abs(number) > kMaxPairedNumber; };
-  const Search search(numbers, bad, run);
-  if (search.count > 0) {
-    throw InputError({.argument = "numbers",
-                      .expected = "numbers up to 2^640 in magnitude, or NaN",
-                      .found = format_number(numbers[static_cast<std::size_t>(search.first)]),
-                      .count = search.count,
-                      .position = search.first});
-  }
+  refuse_bad(numbers, bad, "numbers", "numbers up to 2^640 in magnitude, or NaN", run);
   in_chunks(numbers.size(), run, [&](std::size_t begin, std::size_t end) {
     for (std::size_t i = begin; i < end; ++i) terms[i] = geometric_term(numbers[i]);
   });

@@ -53,13 +53,7 @@ void check_resamples(const Resampling& request) {
 void check_units(const Resampling& request, const Run& run) {
   const auto size = static_cast<Offset>(request.keys.size());
   const auto is_outside = [&](Offset unit) { return unit < 0 || unit >= size; };
-  const Search search(request.units, is_outside, run);
-  if (search.count == 0) return;
-  throw InputError({.argument = "units",
-                    .expected = "positions below " + std::to_string(size),
-                    .found = std::to_string(request.units[static_cast<std::size_t>(search.first)]),
-                    .count = search.count,
-                    .position = search.first});
+  refuse_bad(request.units, is_outside, "units", "positions below " + std::to_string(size), run);
 }
 
 std::int64_t checked_total(const Resampling& request, std::size_t index, int magnitude_bits,

@@ -19,19 +19,14 @@ void check_counts(std::span<const Count> counts, const std::string& argument, Co
                   const Items& items, const Run& run) {
   if (counts.empty()) return;
   check_size(counts.size(), static_cast<Count>(items.ids.size()), argument, "one per item");
-  const Search bad(counts, [&](Count count) { return count < 0 || count > highest; }, run);
+  refuse_bad(
+      counts, [&](Count count) { return count < 0 || count > highest; }, argument,
+      "counts from 0 to " + std::to_string(highest), run);
   Count total = 0;
-  if (bad.count == 0) {
-    for (const Count count : counts) total = std::min(total + count, kMaxTotal + 1);
-    if (total <= kMaxTotal) return;
-    throw InputError(
-        {.argument = argument, .expected = "counts with a sum of at most 2^53", .found = "more"});
-  }
-  throw InputError({.argument = argument,
-                    .expected = "counts from 0 to " + std::to_string(highest),
-                    .found = std::to_string(counts[static_cast<std::size_t>(bad.first)]),
-                    .count = bad.count,
-                    .position = bad.first});
+  for (const Count count : counts) total = std::min(total + count, kMaxTotal + 1);
+  if (total <= kMaxTotal) return;
+  throw InputError(
+      {.argument = argument, .expected = "counts with a sum of at most 2^53", .found = "more"});
 }
 
 void check_ids(const Items& items, const Run& run) {
@@ -40,28 +35,18 @@ void check_ids(const Items& items, const Run& run) {
                       .expected = "at most " + std::to_string(kMaxItems),
                       .found = std::to_string(items.ids.size())});
   }
-  const Search negative(items.ids, [](std::int64_t id) { return id < 0; }, run);
-  if (negative.count == 0) return;
-  throw InputError({.argument = "items",
-                    .expected = "ids of at least 0",
-                    .found = std::to_string(items.ids[static_cast<std::size_t>(negative.first)]),
-                    .count = negative.count,
-                    .position = negative.first});
+  refuse_bad(items.ids, [](std::int64_t id) { return id < 0; }, "items", "ids of at least 0", run);
 }
 
 void check_values(const Items& items, const Run& run) {
   if (items.values.empty()) return;
   check_size(items.values.size(), static_cast<Count>(items.ids.size()), "items.values",
              "one per item");
-  const Search bad(
-      items.values,
-      [](double value) { return !std::isnan(value) && !(value >= 0 && value <= kMaxGain); }, run);
-  if (bad.count == 0) return;
-  throw InputError({.argument = "items.values",
-                    .expected = "numbers from 0 to 2^256, or NaN for none",
-                    .found = format_number(items.values[static_cast<std::size_t>(bad.first)]),
-                    .count = bad.count,
-                    .position = bad.first});
+  const auto is_wrong = [](double value) {
+    return !std::isnan(value) && !(value >= 0 && value <= kMaxGain);
+  };
+  refuse_bad(items.values, is_wrong, "items.values", "numbers from 0 to 2^256, or NaN for none",
+             run);
 }
 
 void check_groups(const Items& items, const Run& run) {
@@ -74,14 +59,8 @@ void check_groups(const Items& items, const Run& run) {
                       .found = std::to_string(items.group_count)});
   }
   const auto is_wrong = [&](Count group) { return group < -1 || group >= items.group_count; };
-  const Search bad(items.groups, is_wrong, run);
-  if (bad.count == 0) return;
-  throw InputError(
-      {.argument = "items.groups",
-       .expected = "groups from 0 to " + std::to_string(items.group_count - 1) + ", or -1 for none",
-       .found = std::to_string(items.groups[static_cast<std::size_t>(bad.first)]),
-       .count = bad.count,
-       .position = bad.first});
+  refuse_bad(items.groups, is_wrong, "items.groups",
+             "groups from 0 to " + std::to_string(items.group_count - 1) + ", or -1 for none", run);
 }
 
 bool reads(const Pass& pass, std::string_view field) {

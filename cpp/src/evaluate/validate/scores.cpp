@@ -69,13 +69,8 @@ void check_pairs(Count users, Count items, const std::string& argument) {
 void check_user_rows(std::span<const Offset> user_rows, Count rows, const std::string& argument,
                      const Run& run) {
   const auto bad = [&](Offset row) { return row < -1 || row >= rows; };
-  const Search search(user_rows, bad, run);
-  if (search.count == 0) return;
-  throw InputError({.argument = argument + ".user_rows",
-                    .expected = "-1, or rows below " + std::to_string(rows),
-                    .found = std::to_string(user_rows[static_cast<std::size_t>(search.first)]),
-                    .count = search.count,
-                    .row = search.first});
+  refuse_bad(user_rows, bad, argument + ".user_rows", "-1, or rows below " + std::to_string(rows),
+             run, &Fault::row);
 }
 
 // Returns the size in bytes if vectors may have the type.
