@@ -15,6 +15,8 @@ namespace exactk {
 
 // Weights are 0, or between its inverse and this: room for the square of a sum of 2^40 of them.
 inline constexpr double kMaxWeight = 0x1p256;
+// Gains leave the same room.
+inline constexpr double kMaxGain = 0x1p256;
 
 // Counts bad elements and finds the first, so that a message can state both.
 template <class Range, class Bad>

@@ -6,15 +6,13 @@
 #include <span>
 #include <vector>
 
+#include "base/checks.hpp"
 #include "exactk/evaluate.hpp"
 #include "judge/cutoff_set.hpp"
 #include "judge/judge.hpp"
 #include "metrics/metric.hpp"
 
 namespace exactk {
-
-// Gains up to 2^256, like weights, leave room for the square of a sum of 2^40 of them.
-inline constexpr double kMaxGain = 0x1p256;
 
 // What a value needs to know beside the lists.
 struct Needs {

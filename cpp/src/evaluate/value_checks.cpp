@@ -6,7 +6,7 @@
 #include <string>
 #include <utility>
 
-#include "evaluate/plan.hpp"
+#include "base/checks.hpp"
 #include "exactk/error.hpp"
 
 namespace exactk {
