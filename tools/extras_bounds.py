@@ -21,7 +21,7 @@ import exactk
 truth, lists = {"a": ["x"], "b": ["y"], "c": ["z"]}, {"a": ["x", "y"], "b": ["x"], "c": ["y", "z"]}
 report = exactk.evaluate(truth, lists, ["ndcg@2", "P@1"], per_user=True)
 """
-COMPARISON = 'comparison = exactk.compare(truth, {"one": lists, "other": truth}, "ndcg@2", per_user=True)\n'
+COMPARISON = 'comparison = exactk.compare(truth, {"one": lists, "other": {"a": ["x"], "b": ["x", "y"], "c": ["z"]}}, "ndcg@2", per_user=True)\n'
 USES = {
     "pandas": """
 import pandas as pd

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 ROOT = Path(__file__).resolve().parent.parent
 FOLDER = ROOT / "build" / "wheel"
 BIN = Path(sys.executable).parent
+SOURCE = FOLDER / "clones" / "one"
 LARGEST = 2_300_000  # bytes of a wheel for Linux
 OLDEST = ("--resolution", "lowest-direct", "--only-binary", ":all:")
 
@@ -57,8 +58,8 @@ def describe(path: Path) -> None:
 def sdist() -> Path:
     """Return the sdist; end unless it has the same bytes, whichever clone it is made of."""
     archives: list[Path] = []
-    for clone, time in (("one", 1), ("other", 1_000_000_000)):
-        source, out = FOLDER / "clones" / clone, FOLDER / "dist" / clone
+    for source, time in ((SOURCE, 1), (SOURCE.with_name("other"), 1_000_000_000)):
+        out = FOLDER / "dist" / source.name
         run("git", "clone", "--quiet", ROOT, source)
         for path in source.rglob("*"):
             os.utime(path, (time, time))
@@ -103,7 +104,7 @@ def check_sbom(repaired: Path) -> None:
 
 def first_report(repaired: Path, python: str) -> None:
     """Print how long it takes from an empty environment to the first report of the README."""
-    code = re.search(r"^```python\n(.*?)^```$", (ROOT / "README.md").read_text(), re.MULTILINE | re.DOTALL)
+    code = re.search(r"^```python\n(.*?)^```$", (SOURCE / "README.md").read_text(), re.MULTILINE | re.DOTALL)
     assert code, "the README has an example"
     with tempfile.TemporaryDirectory() as folder:
         began = monotonic()
@@ -121,10 +122,10 @@ def test(repaired: Path, python: str, resolution: Sequence[str]) -> None:
         home, new = Path(folder), Path(folder) / "venv" / "bin"
         run(BIN / "uv", "venv", "--quiet", "--python", python, home / "venv")
         install = (BIN / "uv", "pip", "install", "--quiet", "--python", new / "python")
-        run(*install, *resolution, "--group", f"{ROOT}/pyproject.toml:wheel-tests", repaired)
+        run(*install, *resolution, "--group", f"{SOURCE}/pyproject.toml:wheel-tests", repaired)
         print(run(BIN / "uv", "pip", "list", "--quiet", "--python", new / "python").strip())
-        shutil.copy(ROOT / "pyproject.toml", home)  # pytest's settings
-        shutil.copytree(ROOT / "tests", home / "tests", ignore=shutil.ignore_patterns("__pycache__", "golden"))
+        shutil.copy(SOURCE / "pyproject.toml", home)  # pytest's settings
+        shutil.copytree(SOURCE / "tests", home / "tests", ignore=shutil.ignore_patterns("golden"))
         print(run(new / "exactk", "doctor", folder=home).strip())
         tests = (new / "python", "-m", "pytest", "-q", "-p", "no:cacheprovider", "@tests/wheel_tests.txt")
         print(run(*tests, folder=home, EXACTK_EXAMPLES="0.05").strip().splitlines()[-1])
