@@ -369,12 +369,11 @@ def _integer_array(values: list[Any], argument: str) -> NDArray[Any]:
         return np.fromiter(values, np.int64, len(values))
     except OverflowError:
         pass
-    try:
-        return np.fromiter(values, np.uint64, len(values))
-    except OverflowError:
-        position = next(i for i, value in enumerate(values) if not 0 <= value < 2**64)
-        expected = "integers that all fit int64 or all fit uint64"
-        raise input_error(argument, expected, str(values[position]), position=position) from None
+    for position, value in enumerate(values):  # not left to NumPy, which before 2.0 made 2^64 - 1 of -1
+        if not 0 <= value < 2**64:
+            expected = "integers that all fit int64 or all fit uint64"
+            raise input_error(argument, expected, str(value), position=position)
+    return np.fromiter(values, np.uint64, len(values))
 
 
 def key_kind(column: Column, argument: str) -> str:
