@@ -260,7 +260,7 @@ TEST_CASE("strings are ordered by their bytes") {
     for (const std::string& string : strings) keys.encode(string);
     const Codes positions = positions_in_key_order(keys, keys.size(), execution);
     std::ranges::sort(strings, std::ranges::less{}, [](const std::string& one) {
-      return std::basic_string<unsigned char>(one.begin(), one.end());
+      return std::vector<unsigned char>(one.begin(), one.end());
     });
     strings.erase(std::ranges::unique(strings).begin(), strings.end());
     REQUIRE(positions.size() == strings.size());

@@ -6,6 +6,8 @@
 #include <functional>
 #include <utility>
 
+#include "numeric/power_of_two.hpp"
+
 namespace exactk {
 
 JudgingRules::JudgingRules(const Rules& rules, bool uses_gains)
@@ -18,11 +20,10 @@ JudgingRules::JudgingRules(const Rules& rules, bool uses_gains)
 namespace {
 
 // Returns 2^exponent - 1, exactly for integer exponents.
-double exponential(double unclamped) noexcept {
+double exponential(double exponent) noexcept {
   constexpr double kMaxExponent = 256;
-  const double exponent = std::clamp(unclamped, 0.0, kMaxExponent);
-  const bool is_whole = exponent == std::floor(exponent);
-  return (is_whole ? std::ldexp(1.0, static_cast<int>(exponent)) : std::exp2(exponent)) - 1;
+  if (!(exponent > 0)) return 0;  // NaN too, which another thread may have written
+  return power_of_two(std::min(exponent, kMaxExponent)) - 1;
 }
 
 }  // namespace

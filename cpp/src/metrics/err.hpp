@@ -2,9 +2,9 @@
 #pragma once
 
 #include <algorithm>
-#include <cmath>
 
 #include "metrics/metric.hpp"
+#include "numeric/power_of_two.hpp"
 
 namespace exactk {
 
@@ -28,7 +28,7 @@ class Err {
       .uses_gains = true,
       .takes_max_grade = true};
 
-  explicit Err(const Context& context) : gain_scale_(std::exp2(context.parameter)) {}
+  explicit Err(const Context& context) : gain_scale_(power_of_two(context.parameter)) {}
 
   double accumulate(const JudgedItem& item) noexcept {
     const double stop_chance =

@@ -12,6 +12,8 @@
 
 namespace exactk {
 
+inline constexpr Pair kLog2 = {std::numbers::ln2, 0x1.abc9e3b39803fp-56};  // natural
+
 // The coefficients 1, 1/3, 1/5, ... of the atanh series. With s^2 < 0.0295 the first omitted term
 // is below 2^-120.
 inline constexpr auto kInverseOdd = [] {
@@ -52,7 +54,6 @@ inline constexpr auto kInverseOdd = [] {
 
 // Returns the natural logarithm, rounded once from about 100 bits.
 [[nodiscard]] constexpr double natural_log(double x) noexcept {
-  constexpr Pair kLog2 = {std::numbers::ln2, 0x1.abc9e3b39803fp-56};
   return multiply(log2_of(x), kLog2).high;
 }
 

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 
-from exactk.reference.judge import JudgedItem, JudgedUser, gain, tied_hits
+from exactk.reference.judge import JudgedItem, JudgedUser, gain, power_of_two, tied_hits
 from exactk.reference.rules import Rules, discount
 
 Ratio = tuple[float, float]
@@ -183,7 +183,7 @@ def err(user: JudgedUser, k: int | None, rules: Rules, max_grade: float) -> Rati
     total, unsatisfied = 0.0, 1.0
     for rank, item in user.judged(k):
         if item.relevant:
-            satisfies = gain(item.grade, rules) / math.exp2(max_grade)
+            satisfies = gain(item.grade, rules) / power_of_two(max_grade)
             total += unsatisfied * satisfies / rank
             unsatisfied *= 1 - satisfies
     return total, 1

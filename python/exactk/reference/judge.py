@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 from bisect import bisect_right
 from dataclasses import dataclass
-from functools import cached_property
+from decimal import Context, Decimal
+from functools import cache, cached_property
 from itertools import accumulate, chain
 from typing import TYPE_CHECKING
 
@@ -22,6 +23,9 @@ if TYPE_CHECKING:
     from exactk._engine.problem import Problem
     from exactk._plan.values import Value
     from exactk.reference.rules import Rules
+
+
+_DIGITS = Context(prec=40)
 
 
 class JudgedUsers:
@@ -255,9 +259,12 @@ def tied_hits(user: JudgedUser) -> Iterator[tuple[int, int, list[JudgedItem]]]:
         begin += size
 
 
-def _exp2_minus_1(exponent: float) -> float:
-    """Return 2^exponent - 1, exact for whole exponents."""
-    return (math.ldexp(1.0, int(exponent)) if exponent == int(exponent) else math.exp2(exponent)) - 1
+@cache
+def power_of_two(exponent: float) -> float:
+    """Return 2^exponent, rounded once; libraries of C round it in different ways."""
+    if exponent == int(exponent):
+        return math.ldexp(1.0, int(exponent))
+    return float(_DIGITS.power(2, Decimal(exponent)))
 
 
 def gain(grade: float, rules: Rules) -> float:
@@ -270,9 +277,9 @@ def gain(grade: float, rules: Rules) -> float:
         case "linear":
             return grade
         case "exp2":
-            return _exp2_minus_1(grade)
+            return power_of_two(grade) - 1
         case "exp2_shifted":
-            return _exp2_minus_1(grade - rules["min_grade"] + 1)
+            return power_of_two(grade - rules["min_grade"] + 1) - 1
         case _:  # table
             return float(rules["gain_table"][int(grade)])
 
