@@ -1,12 +1,14 @@
 #include "kernels/dispatch.hpp"
 
 #include <algorithm>
-#include <array>
-#include <cstddef>
-#include <iterator>
 #include <string>
+#include <vector>
 
 #include "exactk/error.hpp"
+
+#ifdef EXACTK_X86_KERNELS
+#include <cpuid.h>
+#endif
 
 namespace exactk {
 namespace {
@@ -14,62 +16,69 @@ namespace {
 struct InstructionSet {
   Isa isa;
   std::string_view name;
-  const Kernels* kernels;  // null if this build has none for it
-  bool (*is_supported)();  // by the CPU, and by the system, which must save its registers
+  const Kernels* kernels;
 };
 
 #ifdef EXACTK_X86_KERNELS
-const Kernels* const avx2 = &avx2_kernels;
-const Kernels* const avx512 = &avx512_kernels;
-bool has_avx2() { return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"); }
-bool has_avx512() {
-  return has_avx2() && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
-         __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl");
-}
-#else
-const Kernels* const avx2 = nullptr;
-const Kernels* const avx512 = nullptr;
-bool has_avx2() { return false; }
-bool has_avx512() { return false; }
-#endif
-
-// In the order of Isa.
-const InstructionSet instruction_sets[] = {
-    {Isa::scalar, "scalar", &scalar_kernels, [] { return true; }},
-    {Isa::avx2, "avx2", avx2, &has_avx2},
-    {Isa::avx512, "avx512", avx512, &has_avx512},
+struct Features {
+  bool avx2 = false;
+  bool avx512 = false;
 };
 
-const InstructionSet& instruction_set_of(Isa isa) {
-  return instruction_sets[static_cast<std::size_t>(isa)];
+// Asks the CPU itself: __builtin_cpu_supports needs a part of the compiler's library that not every
+// toolchain links, and says no without it. The system must save the registers, too.
+Features features() {
+  constexpr unsigned kFma = 1U << 12U;
+  constexpr unsigned kOsxsave = 1U << 27U;
+  constexpr unsigned kAvx2 = 1U << 5U;
+  constexpr unsigned kAvx512 = 1U << 16U | 1U << 17U | 1U << 30U | 1U << 31U;  // F, DQ, BW, VL
+  constexpr unsigned kYmm = 0x06U;
+  constexpr unsigned kZmm = 0xe6U;
+  unsigned a = 0;
+  unsigned b = 0;
+  unsigned c = 0;
+  unsigned d = 0;
+  const auto has_all = [](unsigned bits, unsigned wanted) { return (bits & wanted) == wanted; };
+  if (__get_cpuid(1, &a, &b, &c, &d) == 0 || !has_all(c, kFma | kOsxsave)) return {};
+  unsigned saved = 0;  // NOLINT(misc-const-correctness): the instruction writes it
+  // NOLINTNEXTLINE(portability-no-assembler): of the intrinsic, compilers want a flag for the file
+  __asm__("xgetbv" : "=a"(saved), "=d"(d) : "c"(0));
+  if (__get_cpuid_count(7, 0, &a, &b, &c, &d) == 0) return {};
+  const bool has_avx2 = has_all(b, kAvx2) && has_all(saved, kYmm);
+  return {.avx2 = has_avx2, .avx512 = has_avx2 && has_all(b, kAvx512) && has_all(saved, kZmm)};
+}
+#endif
+
+// Those that this build has kernels for and the CPU supports, the widest last.
+std::vector<InstructionSet> supported_sets() {
+  std::vector<InstructionSet> sets = {{Isa::scalar, "scalar", &scalar_kernels}};
+#ifdef EXACTK_X86_KERNELS
+  const Features supported = features();
+  if (supported.avx2) sets.push_back({Isa::avx2, "avx2", &avx2_kernels});
+  if (supported.avx512) sets.push_back({Isa::avx512, "avx512", &avx512_kernels});
+#endif
+#ifdef EXACTK_NEON_KERNELS
+  sets.push_back({Isa::neon, "neon", &neon_kernels});
+#endif
+  return sets;
 }
 
-}  // namespace
-
-std::string_view name_of(Isa isa) noexcept { return instruction_set_of(isa).name; }
-
-std::span<const Isa> available_isas() noexcept {
-  struct Available {
-    std::array<Isa, std::size(instruction_sets)> isas{};
-    std::size_t count = 0;
-  };
-  static const Available available = [] {
-    Available result;
-    for (const InstructionSet& set : instruction_sets) {
-      if (set.is_supported()) result.isas[result.count++] = set.isa;
-    }
-    return result;
-  }();
-  return std::span(available.isas).first(available.count);
+const std::vector<InstructionSet>& instruction_sets() {
+  static const std::vector<InstructionSet> sets = supported_sets();
+  return sets;
 }
 
-namespace {
+// Null if there is none.
+const InstructionSet* find(Isa isa) {
+  const auto set = std::ranges::find(instruction_sets(), isa, &InstructionSet::isa);
+  return set == instruction_sets().end() ? nullptr : &*set;
+}
 
 [[noreturn]] void refuse(const std::string& found) {
   std::string names;
-  for (const Isa isa : available_isas()) {
+  for (const InstructionSet& set : instruction_sets()) {
     if (!names.empty()) names += ", ";
-    names += name_of(isa);
+    names += set.name;
   }
   throw InputError({.argument = "EXACTK_ISA",
                     .expected = "an instruction set that this CPU supports: " + names,
@@ -78,20 +87,31 @@ namespace {
 
 }  // namespace
 
+std::string_view name_of(Isa isa) {
+  const InstructionSet* const set = find(isa);
+  return set == nullptr ? "" : set->name;
+}
+
+std::span<const Isa> available_isas() {
+  static const std::vector<Isa> isas = [] {
+    std::vector<Isa> all;
+    for (const InstructionSet& set : instruction_sets()) all.push_back(set.isa);
+    return all;
+  }();
+  return isas;
+}
+
 Isa isa_of(std::string_view name) {
-  const std::span<const Isa> available = available_isas();
-  if (name.empty()) return available.back();
-  const auto isa = std::ranges::find(available, name, &name_of);
-  if (isa == available.end()) refuse("'" + std::string(name) + "'");
-  return *isa;
+  if (name.empty()) return instruction_sets().back().isa;
+  const auto set = std::ranges::find(instruction_sets(), name, &InstructionSet::name);
+  if (set == instruction_sets().end()) refuse("'" + std::string(name) + "'");
+  return set->isa;
 }
 
 const Kernels& kernels(Isa isa) {
-  const std::span<const Isa> available = available_isas();
-  if (std::ranges::find(available, isa) == available.end()) {
-    refuse("number " + std::to_string(static_cast<int>(isa)));
-  }
-  return *instruction_set_of(isa).kernels;
+  const InstructionSet* const set = find(isa);
+  if (set == nullptr) refuse("number " + std::to_string(static_cast<int>(isa)));
+  return *set->kernels;
 }
 
 }  // namespace exactk

@@ -91,10 +91,15 @@ struct Lanes {
   static bool any_negative(Integers numbers) { return numbers >> 63U != 0; }
 };
 
-template <class T, T lowest>
+template <class T>
+constexpr T kLowestOf = static_cast<T>(kLowestDouble);
+template <>
+constexpr std::int64_t kLowestOf<std::int64_t> = kLowestInteger;
+
+template <class T>
 struct ScoreLanes {
   static constexpr std::size_t kWidth = 1;
-  static constexpr T kLowest = lowest;
+  static constexpr T kLowest = kLowestOf<T>;
   using Score = T;
   using Vector = T;
 
@@ -148,7 +153,6 @@ struct ProductLanes {
 }  // namespace
 
 const Kernels scalar_kernels =
-    kKernels<Lanes, ScoreLanes<float, kLowestFloat>, ScoreLanes<double, kLowestDouble>,
-             ScoreLanes<std::int64_t, kLowestInteger>, ProductLanes>;
+    kKernels<Lanes, ScoreLanes<float>, ScoreLanes<double>, ScoreLanes<std::int64_t>, ProductLanes>;
 
 }  // namespace exactk

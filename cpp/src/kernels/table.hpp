@@ -243,5 +243,6 @@ struct Kernels {
 extern const Kernels scalar_kernels;
 extern const Kernels avx2_kernels;
 extern const Kernels avx512_kernels;
+extern const Kernels neon_kernels;
 
 }  // namespace exactk
