@@ -24,11 +24,16 @@
 
 namespace exactk::bindings {
 
+namespace {
+
 // The sums of groups x pairs x values. Python reads one field of all of them at a time.
 struct PyPairedSums {
   std::shared_ptr<const std::vector<PairedSums>> records;
   std::vector<Count> shape;
 };
+
+}  // namespace
+
 template <>
 inline constexpr bool kIsBound<PyPairedSums> = true;
 

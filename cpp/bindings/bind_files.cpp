@@ -18,6 +18,8 @@
 
 namespace exactk::bindings {
 
+namespace {
+
 // The columns of a file as arrays.
 struct TrecArrays {
   py::array_t<Offset> query_offsets;
@@ -27,6 +29,9 @@ struct TrecArrays {
   py::array_t<double> numbers;
   TrecFacts facts;
 };
+
+}  // namespace
+
 template <>
 inline constexpr bool kIsBound<TrecArrays> = true;
 
