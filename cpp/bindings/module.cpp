@@ -11,7 +11,9 @@ constexpr const char* kRefusal =
 
 }  // namespace
 
-PYBIND11_MODULE(_core_of_main_interpreter, module, pybind11::mod_gil_not_used(),
+// A build of Python without a GIL switches it on when it imports this: no such build has run the
+// tests of threads.
+PYBIND11_MODULE(_core_of_main_interpreter, module,
                 pybind11::multiple_interpreters::not_supported()) {
   using namespace exactk::bindings;
   if (!is_main_interpreter()) throw pybind11::import_error(kRefusal);
