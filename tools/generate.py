@@ -1,4 +1,4 @@
-"""Write what is generated and committed: stubs, types, tables, charts, containers in docstrings, schemas, what is stable.
+"""Write what is generated and committed: stubs, types, tables, charts, containers in docstrings, schemas, golden states, what is stable.
 
 ``make generate`` runs this. ``make lint`` runs it with ``--check``, which compares.
 """
@@ -91,6 +91,13 @@ def runs_chart() -> str:
     from benchmarks.results import chart_of_runs  # noqa: PLC0415 - likewise
 
     return chart_of_runs()
+
+
+def states() -> str:
+    """Return the states whose bytes are the same on every platform."""
+    from golden_states import golden_states  # noqa: PLC0415 - likewise
+
+    return golden_states()
 
 
 class Listing(NamedTuple):
@@ -189,6 +196,7 @@ OUTPUTS: dict[Path, Callable[[], str]] = {
     **{SCHEMAS / file: partial(str, text) for file, text in schemas().items()},
     ROOT / "docs" / "benchmarks" / "speed.svg": speed_chart,
     ROOT / "docs" / "benchmarks" / "history.svg": runs_chart,
+    ROOT / "tests" / "golden" / "states.json": states,
     RECORD: record,  # last, as it reads the pages
 }
 
@@ -204,7 +212,7 @@ def violations() -> Iterator[str]:
 
 if __name__ == "__main__":
     assert exactk.metrics, "the package must be installed to be described"
-    sys.path.append(str(ROOT))  # for benchmarks/
+    sys.path += [str(ROOT), str(ROOT / "tests")]  # for benchmarks/ and golden_states.py
     if sys.argv[1:] == ["--check"]:
         sys.exit("\n".join(violations()) or None)
     for path, output in OUTPUTS.items():
