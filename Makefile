@@ -14,7 +14,7 @@ endif
 # Hundreds of tests start Python, which would compile every module again.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo check test draws cpp-test lint texts sanitize sanitize-all sanitized oldest portable engines browser notebook peers programs fuzz coverage faults oracle mutants bench bench-tests instructions same calibration generate wheel extras
+.PHONY: demo check test draws cpp-test lint texts sanitize sanitize-all sanitized oldest scalar portable libcxx aarch64 windows old-glibc other-pythons free-threaded engines browser notebook peers programs fuzz coverage faults oracle mutants bench bench-tests instructions same calibration generate wheel extras
 
 # Prints tables and writes build/demo.html. On MovieLens where EXACTK_DATA names the folder of the real ratings, else on ratings that it draws.
 demo: $(VENV)/.built
@@ -114,14 +114,47 @@ oldest: $(VENV)/.test
 	$(OLDEST) -c 'import numpy; assert numpy.__version__ < "1.26"'
 	$(OLDEST) -m pytest -p no:cacheprovider -n 2 -m 'not deadline' $(OLDEST_TESTS)
 
-# For the night: the tests with the kernels of any CPU, with the oldest libraries, and on each Python of
-# OTHER_PYTHONS that is installed.
-OTHER_PYTHONS ?= python3.12 python3.13 python3.14
-portable: oldest
+# The Python tests with the kernels of any CPU.
+scalar: $(VENV)/.test
 	EXACTK_ISA=scalar $(BIN)/python -m pytest -n 2 -m 'not deadline' tests
+
+# For the night: other compilers, systems and Pythons. Of Debian they need clang-19, libc++-19-dev and libc++abi-19-dev;
+# g++-aarch64-linux-gnu and qemu-user; g++-mingw-w64-x86-64-posix and wine.
+portable: libcxx aarch64 windows old-glibc other-pythons
+
+# The C++ tests: by clang with its own library, as on macOS; on an emulated ARM CPU; as a Windows program.
+libcxx aarch64 windows: $(VENV)/.built
+	$(WITH_NINJA) CLANG=$(CLANG) WINEDEBUG=-all cmake --preset $@ -G Ninja
+	$(WITH_NINJA) cmake --build --preset $@
+	WINEDEBUG=-all ctest --preset $@
+
+# A wheel for Linux of 2014, by zig, whose own library of C++ it contains; the golden states say whether it has the same bits.
+ZIG := build/zig/venv/bin
+old-glibc: $(VENV)/.test
+	$(PYTHON) -m venv build/zig/venv
+	$(ZIG)/python $(PIP) install --group build --group zig
+	CXX="$(CURDIR)/$(ZIG)/python-zig c++ -target x86_64-linux-gnu.2.17" PATH=$(CURDIR)/$(ZIG):$$PATH \
+		$(ZIG)/python $(PIP) wheel --no-build-isolation --no-deps --wheel-dir build/zig . -Cbuild-dir=build/zig/build \
+		-Ccmake.define.CMAKE_UNITY_BUILD=ON
+	$(ZIG)/auditwheel show build/zig/exactk-*.whl | grep manylinux_2_17
+	echo "import site; site.addsitedir('$$($(BIN)/python -c $(SITE_PACKAGES))')" > "$$($(ZIG)/python -c $(SITE_PACKAGES))/tests.pth"
+	$(ZIG)/python $(PIP) install --force-reinstall --no-deps build/zig/exactk-*.whl
+	$(ZIG)/python -m pytest -p no:cacheprovider tests/test_golden_states.py tests/test_bits.py
+
+OTHER_PYTHONS ?= python3.12 python3.13 python3.14
+other-pythons:
 	for python in $(OTHER_PYTHONS); do \
 		if $$python --version; then $(MAKE) test VENV=build/$$python PYTHON=$$python || exit 1; fi; \
 	done
+
+# On a build of Python without a GIL: what has to pass before the module may say that it needs none.
+FREE_THREADED ?= python3.14t
+free-threaded:
+	$(FREE_THREADED) -m venv build/free-threaded/venv
+	build/free-threaded/venv/bin/python $(PIP) install --group build pytest hypothesis scipy pandas
+	PATH="$(CURDIR)/build/free-threaded/venv/bin:$$PATH" build/free-threaded/venv/bin/python $(PIP) install --no-build-isolation \
+		--force-reinstall --no-deps . -Cbuild-dir=build/free-threaded/build -Ccmake.define.CMAKE_UNITY_BUILD=ON
+	PYTHON_GIL=0 build/free-threaded/venv/bin/python -m pytest -p no:cacheprovider tests/test_free_threading.py tests/test_concurrency.py
 
 # For the night: what a release consists of, made and tried as users get it: two equal sdists, and of one a wheel for Linux, audited and
 # repaired, installed into empty environments with the oldest and the newest NumPy, and tested there. WHEEL_PYTHONS are more Pythons.

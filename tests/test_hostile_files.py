@@ -617,5 +617,5 @@ def test_f59_rows_that_no_memory_holds_are_refused(tmp_path: Path, monkeypatch: 
     assert path.stat().st_size < 200_000
     monkeypatch.setattr(source, "_LARGE", 1 << 24)
     assert isinstance(exactk.read(path, "predictions"), exactk.Batches)
-    monkeypatch.setattr("exactk._files.columnar.memory_size", lambda: 1 << 24)
+    monkeypatch.setattr("exactk._files.columnar.memory_limit", lambda: float(1 << 24))
     assert "rows that fit in the memory of 16777216 bytes" in refusal(path, "truth")

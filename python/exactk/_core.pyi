@@ -51,6 +51,7 @@ __all__: list[str] = [
     "isas",
     "join_hashes",
     "judge_lists",
+    "memory_limit",
     "metric_table",
     "numbered_rows",
     "order_by_user",
@@ -805,6 +806,11 @@ def judge_lists(
     Judge some users. Return arrays of shape (users, k): the item at each rank, or -1; its grade, or NaN if it is not judged; and whether it is relevant. Then, by user, the length of the list and the number of relevant items.
     """
 
+def memory_limit() -> float:
+    """
+    Return the bytes of memory that this process may use, infinity if that is not known.
+    """
+
 def metric_table() -> list[MetricInfo]:
     """
     Return all metrics, in display order.
@@ -899,7 +905,7 @@ def require_memory(
     argument: str,
 ) -> None:
     """
-    Raise CapacityError if so many bytes exceed the memory of the machine, or the limit of the process.
+    Raise CapacityError if so many bytes exceed memory_limit().
     """
 
 def resample_sums(

@@ -5,8 +5,18 @@
 #include <charconv>
 #include <cmath>
 #include <cstddef>
+#include <cstdio>
 #include <limits>
+#include <string>
 #include <system_error>
+
+#ifndef __cpp_lib_to_chars
+#include <locale.h>
+#include <stdlib.h>
+#ifdef __APPLE__
+#include <xlocale.h>
+#endif
+#endif
 
 namespace exactk {
 namespace {
@@ -41,16 +51,33 @@ std::optional<Number> convert(std::string_view text) {
   return number;
 }
 
+#ifdef __cpp_lib_to_chars
+std::optional<double> convert_double(std::string_view text) { return convert<double>(text); }
+#else
+// libc++ has from_chars of doubles since version 20, and of macOS since 14.
+std::optional<double> convert_double(std::string_view text) {
+  // What strtod reads beside: blanks in front, another sign, hexadecimal digits.
+  if (text.empty() || text.front() == '+' ||
+      text.find_first_of(" \t\n\v\f\rxX") != std::string_view::npos) {
+    return std::nullopt;
+  }
+  static const locale_t c_locale = newlocale(LC_ALL_MASK, "C", nullptr);
+  const std::string terminated(text);
+  char* last = nullptr;
+  const double number = strtod_l(terminated.c_str(), &last, c_locale);
+  if (last != terminated.c_str() + terminated.size()) return std::nullopt;
+  return number;
+}
+#endif
+
 // Whether float64 holds the integer of these digits exactly.
 bool is_exact_integer(std::string_view digits, double number) {
   digits.remove_prefix(std::min(digits.find_first_not_of('0'), digits.size()));
   if (digits.size() <= kExactDigits) return true;
   if (digits.size() > kMaxIntegerDigits) return false;
-  std::array<char, kMaxIntegerDigits> text{};
-  const auto [end, error] = std::to_chars(text.data(), text.data() + text.size(), std::abs(number),
-                                          std::chars_format::fixed, 0);
-  return error == std::errc{} &&
-         std::string_view(text.data(), static_cast<std::size_t>(end - text.data())) == digits;
+  std::array<char, kMaxIntegerDigits + 1> text{};  // to_chars would need macOS 13.3
+  const int size = std::snprintf(text.data(), text.size(), "%.0f", std::abs(number));
+  return std::string_view(text.data(), static_cast<std::size_t>(size)) == digits;
 }
 
 // Whether float64 holds a decimal: it is not infinite, not 0 with a nonzero digit, and not a
@@ -70,7 +97,7 @@ bool is_held(std::string_view text, double number) {
 
 std::optional<double> parse_number(std::string_view text) {
   text = strip_plus(trim_blanks(text));
-  const auto number = convert<double>(text);
+  const auto number = convert_double(text);
   if (!number) return std::nullopt;
   if (is_digit(text.back()) || text.back() == '.') {
     if (!is_held(text, *number)) return std::nullopt;

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from exactk._files.source import memory_size
+from exactk._core import memory_limit
 from exactk._inputs.keys.column_roles import usual_role
 from exactk._runtime.errors import input_error, type_error
 
@@ -82,8 +82,8 @@ def _members(archive: zipfile.ZipFile) -> dict[str, zipfile.ZipInfo]:
 def _check_sizes(members: Mapping[str, zipfile.ZipInfo]) -> None:
     size = sum(member.file_size for member in members.values())
     compressed = sum(member.compress_size for member in members.values())
-    if size > memory_size():
-        raise ValueError(f"{size} bytes once decompressed, more than the memory of {memory_size()}")
+    if size > memory_limit():
+        raise ValueError(f"{size} bytes once decompressed, more than the memory of {memory_limit():.0f}")
     if size > max(_CHECKED_SIZE, _MAX_RATIO * compressed):
         raise ValueError(f"{size} bytes in {compressed}; if that is intended, numpy.savez writes them uncompressed")
 

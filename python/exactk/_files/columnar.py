@@ -7,7 +7,8 @@ from contextlib import contextmanager, suppress
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from exactk._files.source import Source, by_pandas, memory_size, warn_of_lists
+from exactk._core import memory_limit
+from exactk._files.source import Source, by_pandas, warn_of_lists
 from exactk._runtime import optional
 
 if TYPE_CHECKING:
@@ -92,8 +93,10 @@ class Parquet(_Columnar):
 
     def read_all(self, columns: ColumnChoice) -> Any:  # noqa: ANN401 - pyarrow has no types
         """Return all rows of these columns as a table."""
-        if self.size > memory_size():
-            raise self.file.fault(f"rows that fit in the memory of {memory_size()} bytes", f"{self.size} bytes of rows")
+        if self.size > memory_limit():
+            raise self.file.fault(
+                f"rows that fit in the memory of {memory_limit():.0f} bytes", f"{self.size} bytes of rows"
+            )
         table = super().read_all(columns)
         path = repr(str(self.file.path))
         warn_of_lists(

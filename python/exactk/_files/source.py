@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 import shlex
 from contextlib import suppress
@@ -170,11 +169,6 @@ def _first_values(table: Any, name: str) -> list[Any]:  # noqa: ANN401 - pyarrow
 def is_large(sources: Sequence[Source]) -> bool:
     """Return whether the files are too large to hold all rows in memory, and have one item per row."""
     return all(source.has_one_item_per_row for source in sources) and sum(source.size for source in sources) > _LARGE
-
-
-def memory_size() -> int:
-    """Return the bytes of memory of the machine."""
-    return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
 
 
 def choose_columns(source: Source, requested: RequestedColumns, *, is_first: bool = True) -> ColumnChoice:
