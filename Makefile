@@ -105,7 +105,7 @@ sanitized: $(VENV)/.test
 # The tests of inputs with the oldest supported NumPy, SciPy, pandas and pyarrow. Everything else, exactk
 # included, comes from the environment of the tests, by a path that is searched last.
 OLDEST := build/oldest/venv/bin/python
-OLDEST_TESTS := $(addprefix tests/test_,containers.py embeddings.py files.py frame_rows.py inputs.py keyed_faults.py matrices.py \
+OLDEST_TESTS := $(addprefix tests/test_,containers.py difference_faults.py embeddings.py evaluator.py files.py frame_rows.py inputs.py keyed_faults.py matrices.py \
 	report.py scores.py sparse_scores.py)
 oldest: $(VENV)/.test
 	$(PYTHON) -m venv --without-pip build/oldest/venv

@@ -161,6 +161,7 @@ CALLS: dict[str, tuple[Callable[..., Any], Callable[[], Any]]] = {
     ),
     "isas": (_core.isas, list),
     "built_with": (_core.built_with, list),
+    "memory_limit": (_core.memory_limit, list),
     "require_memory": (_core.require_memory, lambda: [3, 8, "x"]),
     "padded_lengths": (_core.padded_lengths, lambda: [np.array([[1, -1], [2, 3]]), "x"]),
     "Rules": (_core.Rules, lambda: [STANDARD | {"gain": "table", "min_grade": 0.5, "gain_table": [0.0, 1.0]}]),

@@ -140,9 +140,11 @@ def test_f24_a_limit_of_memory_means_memory_error_or_a_result(threads: int, aren
 def little_address_space() -> None:
     """Ask for more memory than the process may have; a machine has as much."""
     _core.require_memory(5 * 10**8, 8, "groups")
+    assert _core.memory_limit() == os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     resource.setrlimit(resource.RLIMIT_AS, (3 << 30, resource.getrlimit(resource.RLIMIT_AS)[1]))
     with pytest.raises(exactk.CapacityError, match=r"^groups: expected at most 3\.2 GB of memory, found a need for 4 "):
         _core.require_memory(5 * 10**8, 8, "groups")
+    assert _core.memory_limit() == 3 << 30
 
 
 @pytest.mark.native
