@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from exactk._report.comparison_options import ComparisonOptions
 from exactk._sharded.buckets import Bucket
-from exactk._sharded.shard_plan import Schemas, ShardPlan, plan_shards
+from exactk._sharded.shard_plan import Inputs, ShardPlan, plan_shards
 from exactk._sharded.worker import result_of_batches
 
 NAMES = dict.fromkeys(("user", "item", "score", "rank", "grade"))
@@ -31,7 +31,7 @@ def plan_of_tables(
 ) -> ShardPlan:
     """Return the plan, pickled once, as a worker gets it."""
     systems = predictions if isinstance(predictions, Mapping) else {"": predictions}
-    schemas = Schemas(
+    schemas = Inputs(
         truth.schema,
         {name: table.schema for name, table in systems.items()},
         **{name: one if one is None or isinstance(one, str) else one.schema for name, one in others.items()},

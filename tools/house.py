@@ -255,12 +255,12 @@ def calls_of_bucket() -> str:
     from exactk._sharded.buckets import Bucket
     from exactk._sharded.parts import parts_of_table, tables_of_parts
     from exactk._sharded.reduction import report_of_buckets
-    from exactk._sharded.shard_plan import Schemas, plan_shards
+    from exactk._sharded.shard_plan import Inputs, plan_shards
     from exactk._sharded.worker import result_of_tables
 
     tables = [pa.Table.from_pandas(frame, preserve_index=False) for frame in draw_frames(1000)]
     columns: Any = dict.fromkeys(("user", "item", "score", "rank", "grade"))
-    schemas = Schemas(tables[0].schema, {"": tables[1].schema})
+    schemas = Inputs(tables[0].schema, {"": tables[1].schema})
     plan = plan_shards(schemas, METRICS, "standard", columns, None, 1)
     pickled = pickle.dumps(plan)
 

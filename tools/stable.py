@@ -220,5 +220,5 @@ def record() -> str:
         raise SystemExit("\n".join(changes))
     released = recorded["released"]
     if last_release() != released.get("package"):
-        released = now["versions"]
+        released = {**now["versions"], "package": last_release()}
     return json.dumps({"released": released, **now}, indent=1) + "\n"

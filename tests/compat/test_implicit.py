@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_matrix
 
+import exactk
 from exactk.compat.implicit import ranking_metrics_at_k
 
 RNG = np.random.default_rng(0)
@@ -98,3 +99,15 @@ def test_items_that_the_model_does_not_have_are_an_index_error() -> None:
     train = csr_matrix((np.ones(1), ([0], [40])), shape=(9, 41))
     with pytest.raises(IndexError, match="40 is out of bounds"):
         ranking_metrics_at_k(Factors(), train, TEST)
+
+
+@pytest.mark.parametrize("count", [0, -1])
+def test_a_list_has_an_item_at_least(count: int) -> None:
+    with pytest.raises(exactk.InputError, match=r"^K: expected an integer from 1 on, found (0|-1)$"):
+        ranking_metrics_at_k(Factors(), TRAIN, TEST, K=count)
+
+
+def test_a_model_recommends_as_many_items_as_it_is_asked_for() -> None:
+    short = SimpleNamespace(recommend=lambda users, _, N: (np.tile(np.arange(N - 1), (len(users), 1)), None))  # noqa: N803 - implicit's
+    with pytest.raises(exactk.InputError, match="model: expected 4 recommended items of each of 9 users"):
+        ranking_metrics_at_k(short, TRAIN, TEST, K=4)

@@ -54,3 +54,7 @@ def test_the_first_items_are_in_the_order_of_categories() -> None:
     order = pd.CategoricalDtype([3, 1, 2])
     top = recommenders.get_top_k_items(TRUE.astype({"userID": order}), k=1)
     assert top.to_dict("list") == {"userID": [3, 1, 2], "itemID": [1, 1, 3], "rating": [2, 5, 4], "rank": [1, 1, 1]}
+
+
+def test_the_best_items_of_no_rows_are_no_rows() -> None:
+    assert recommenders.get_top_k_items(PREDICTED.iloc[:0], col_rating="prediction").empty

@@ -39,6 +39,11 @@ def test_recorded_examples_are_answered_alike(name: str) -> None:
     assert compared > 300
 
 
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_no_predictions_are_no_users(name: str) -> None:
+    assert FUNCTIONS[name]([]) == ({}, {})
+
+
 def test_an_estimate_of_nan_is_refused() -> None:
     with pytest.raises(ValueError, match="NaN"):
         surprise.precision_recall_at_k([("ann", 1, 4.0, math.nan, None)])

@@ -37,7 +37,8 @@ def packed(parts: Iterable[NDArray[Any] | bytes]) -> bytes:
     stream = zlib.compressobj(strategy=zlib.Z_RLE)
     compressed = stream.compress(body) + stream.flush()
     if len(body) > max(_CHECKED_SIZE, _MAX_RATIO * len(compressed)):  # which no one would read
-        compressed = zlib.compress(body, 0)
+        stream = zlib.compressobj(strategy=zlib.Z_HUFFMAN_ONLY)  # a bit for each byte, at least
+        compressed = stream.compress(body) + stream.flush()
     return len(body).to_bytes(_SIZE, "little") + compressed
 
 

@@ -16,7 +16,7 @@ from exactk._report.comparison_options import ComparisonOptions
 from exactk._runtime.errors import input_error, type_error
 from exactk._sharded.buckets import Bucket
 from exactk._sharded.reduction import comparison_of_buckets, report_of_buckets
-from exactk._sharded.shard_plan import Schemas, plan_shards
+from exactk._sharded.shard_plan import Inputs, plan_shards
 from exactk._sharded.worker import result_of_no_rows
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from exactk._sharded.shard_plan import ShardPlan
 
 Frame = TypeVar("Frame")
-Planner: TypeAlias = "Callable[[Schemas], ShardPlan]"
+Planner: TypeAlias = "Callable[[Inputs], ShardPlan]"
 """What makes the plan of the schemas of all inputs."""
 
 
@@ -99,37 +99,6 @@ class Buckets(NamedTuple):
     shard_plan: ShardPlan
     rows: Any  # the engine's
     num_buckets: int
-
-
-class Inputs(NamedTuple):
-    """The frames of an engine. Weights and groups may be the name of a column of the truth instead."""
-
-    truth: Any
-    systems: Mapping[str, Any]
-    exclude: Any = None
-    candidates: Any = None
-    base_predictions: Any = None
-    weights: Any = None
-    groups: Any = None
-
-    def schemas(self, schema_of: Callable[[Any, str], Any]) -> Schemas:
-        """Return the Arrow schema of each frame, from a function of the frame and its argument."""
-
-        def of_argument(argument: str) -> Any:  # noqa: ANN401 - pyarrow has no types
-            value = getattr(self, argument)
-            is_column = isinstance(value, str) and argument in {"weights", "groups"}
-            return value if value is None or is_column else schema_of(value, argument)
-
-        truth = schema_of(self.truth, "truth")
-        systems = {name: schema_of(frame, "predictions") for name, frame in self.systems.items()}
-        return Schemas(truth, systems, *map(of_argument, self._fields[2:]))
-
-    def of_sides(self, shard_plan: ShardPlan) -> list[Any]:
-        """Return the frame of each side of the plan."""
-        return [
-            self.systems[side.system] if side.argument == "predictions" else getattr(self, side.argument)
-            for side in shard_plan.sides
-        ]
 
 
 def check_num_buckets(num_buckets: object) -> int:
@@ -358,21 +327,21 @@ class FrameFunctions(Generic[Frame]):
         metrics: MetricsLike,
         comparison: ComparisonOptions | None = None,
         *,
-        convention: ConventionLike = "standard",
-        exclude: object = None,
-        candidates: object = None,
-        base_predictions: object = None,
-        weights: object = None,
-        groups: object = None,
-        items: CatalogueLike | None = None,
+        convention: ConventionLike,
+        exclude: object,
+        candidates: object,
+        base_predictions: object,
+        weights: object,
+        groups: object,
+        items: CatalogueLike | None,
         num_buckets: int | None = None,
         threads: int = 1,
         **columns: Unpack[ColumnNames],
     ) -> Buckets:
-        """Return the rows of all inputs, to be evaluated. The defaults are those of all functions."""
+        """Return the rows of all inputs, to be evaluated. What `exactk.evaluate` has no default of has one here."""
         inputs = Inputs(truth, systems, exclude, candidates, base_predictions, weights, groups)
 
-        def plan(schemas: Schemas) -> ShardPlan:
+        def plan(schemas: Inputs) -> ShardPlan:
             return plan_shards(schemas, metrics, convention, columns, items, threads, comparison)
 
         return self._engine.planned_buckets(inputs, plan, num_buckets)

@@ -34,7 +34,7 @@ from exactk._sharded.sides import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from exactk._engine.request import Request
     from exactk._inputs.items import CatalogueLike
@@ -49,8 +49,8 @@ _LISTS = ("exclude", "candidates", BASE)
 """The arguments that have items of users, beside the predictions."""
 
 
-class Schemas(NamedTuple):
-    """The Arrow schemas of the inputs. Weights and groups may be the name of a column of the truth instead."""
+class Inputs(NamedTuple):
+    """The frames of a call, or the Arrow schema of each. Weights and groups may be the name of a column of the truth."""
 
     truth: Any
     systems: Mapping[str, Any]
@@ -59,6 +59,25 @@ class Schemas(NamedTuple):
     base_predictions: Any = None
     weights: Any = None
     groups: Any = None
+
+    def schemas(self, schema_of: Callable[[Any, str], Any]) -> Inputs:
+        """Return the Arrow schema of each frame, from a function of the frame and its argument."""
+
+        def of_argument(argument: str) -> Any:  # noqa: ANN401 - pyarrow has no types
+            value = getattr(self, argument)
+            is_column = isinstance(value, str) and argument in {"weights", "groups"}
+            return value if value is None or is_column else schema_of(value, argument)
+
+        truth = schema_of(self.truth, "truth")
+        systems = {name: schema_of(frame, "predictions") for name, frame in self.systems.items()}
+        return Inputs(truth, systems, *map(of_argument, self._fields[2:]))
+
+    def of_sides(self, sides: Sequence[Side]) -> list[Any]:
+        """Return the frame of each side of a plan."""
+        return [
+            self.systems[side.system] if side.argument == "predictions" else getattr(self, side.argument)
+            for side in sides
+        ]
 
 
 @dataclass(frozen=True)
@@ -119,7 +138,7 @@ class ShardPlan:
 
 
 def plan_shards(
-    schemas: Schemas,
+    schemas: Inputs,
     metrics: MetricsLike,
     convention: ConventionLike,
     columns: ColumnNames,
@@ -191,7 +210,7 @@ def _side_of_schema(number: int, argument: str, schema: Any, columns: ColumnName
 
 
 def _check_comparison(
-    comparison: ComparisonOptions, convention: Convention, values: Sequence[Value], schemas: Schemas
+    comparison: ComparisonOptions, convention: Convention, values: Sequence[Value], schemas: Inputs
 ) -> None:
     """Raise InputError for an option that cannot be, or that needs more than the sums over pairs of systems."""
     comparison.check_systems(list(schemas.systems))

@@ -132,7 +132,7 @@ def first_rows(
         depth = max(1, math.ceil(k))
     indptr = np.concatenate([[0], np.cumsum(sizes)])
     ranked = SparseScores(indptr, np.arange(len(users)), scores[order])
-    positions, _ = topk(ranked, depth, ties="input_order", nan=nan) if user_count else (np.zeros((0, 1)), None)
+    positions, _ = topk(ranked, depth, ties="input_order", nan=nan) if user_count else (np.zeros((0, 1), int), None)
     of_user, above = np.nonzero(positions >= 0)
     kept = head_of_groups(above, sizes[of_user], k)
     return order[positions[of_user[kept], above[kept]]], above[kept] + 1

@@ -27,7 +27,7 @@ from exactk._inputs.model.lists import Exclusions, Rankings
 from exactk._inputs.model.rows import Rows
 from exactk._inputs.truth import Truth
 from exactk._plan.conventions import as_convention
-from exactk._runtime.errors import without_warnings
+from exactk._runtime.errors import input_error, without_warnings
 from exactk._topk import topk
 from exactk.compat._computed_functions import computed_from
 from exactk.compat._user_values import judged_blocks, ndcg_of_hits, user_values
@@ -152,8 +152,10 @@ _CONVENTION = as_convention({"base": "implicit", "duplicate_truth": "first"})
 
 
 def _checked_count(count: object) -> int:
-    """Return the number of items as an int; raise TypeError for a float, of which implicit drops the fraction."""
+    """Return the number of items, from 1 on, as an int; raise TypeError for a float, of which implicit drops the fraction."""
     if isinstance(count, (int, np.integer)):
+        if count < 1:
+            raise input_error("K", "an integer from 1 on", repr(count))
         return int(count)
     message = f"K must be an integer, not {type(count).__name__}"
     raise TypeError(message)
@@ -171,15 +173,19 @@ def _recommended(
     num_threads: int,
 ) -> Iterator[tuple[NDArray[np.int32], NDArray[np.int64]]]:
     """Yield some users at a time, with a row of k items each; -1 where there are fewer."""
-    if len(users) and _has_vectors(model) and k > 0:
+    if len(users) and _has_vectors(model):
         ids = _best_products(model, train, users, k, num_threads)
         for begin in range(0, len(users), _BATCH):
             yield users[begin : begin + _BATCH], ids[begin : begin + _BATCH]
         return
     for begin in range(0, len(users), _BATCH):
         batch = users[begin : begin + _BATCH]
-        ids, _ = model.recommend(batch, train[batch], N=k)
-        yield batch, np.asarray(ids)[:, :k].astype(np.int64)
+        ids = np.asarray(model.recommend(batch, train[batch], N=k)[0])[:, :k].astype(np.int64)
+        if ids.shape != (len(batch), k):
+            raise input_error(
+                "model", f"{k} recommended items of each of {len(batch)} users", f"an array of shape {ids.shape}"
+            )
+        yield batch, ids
 
 
 def _has_vectors(model: Any) -> bool:  # noqa: ANN401 - as above

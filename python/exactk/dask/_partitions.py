@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     import pandas as pd  # noqa: TID251 - for the type checker alone
     from dask.dataframe import DataFrame
 
-    from exactk._sharded.engines import Inputs, Planner
-    from exactk._sharded.shard_plan import ShardPlan
+    from exactk._sharded.engines import Planner
+    from exactk._sharded.shard_plan import Inputs, ShardPlan
 
 
 def arrow_schema(frame: DataFrame, argument: str) -> Any:  # noqa: ANN401 - pyarrow has no types
@@ -124,7 +124,7 @@ def planned_buckets(inputs: Inputs, plan: Planner, num_buckets: int | None) -> B
     """Return the rows of all inputs; raise what the types of the columns and the workers show."""
     optional.dask_dataframe()  # raises where dask is missing
     shard_plan = plan(inputs.schemas(_schema_of_frame))
-    frames = inputs.of_sides(shard_plan)
+    frames = inputs.of_sides(shard_plan.sides)
     if num_buckets is None:
         num_buckets = sum(frame.npartitions for frame in frames)
     check_num_buckets(num_buckets)

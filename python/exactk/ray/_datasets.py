@@ -16,8 +16,8 @@ from exactk._sharded.worker_python import WorkerPython, check_worker, describe_w
 if TYPE_CHECKING:
     from ray.data import Dataset
 
-    from exactk._sharded.engines import Inputs, Planner
-    from exactk._sharded.shard_plan import ShardPlan
+    from exactk._sharded.engines import Planner
+    from exactk._sharded.shard_plan import Inputs, ShardPlan
 
 
 def planned_buckets(inputs: Inputs, plan: Planner, num_buckets: int | None) -> Buckets:
@@ -32,7 +32,7 @@ def planned_buckets(inputs: Inputs, plan: Planner, num_buckets: int | None) -> B
         dataset.map_batches(
             _parts_of_block, batch_format="pyarrow", batch_size=None, fn_args=(shard_plan, number, num_buckets)
         )
-        for number, dataset in enumerate(inputs.of_sides(shard_plan))
+        for number, dataset in enumerate(inputs.of_sides(shard_plan.sides))
     ]
     united = ray.data.from_arrow(_note("")).union(*parts)
     # A step of its own joins blocks without rows to others: Ray's shuffle takes no task that has only such blocks.

@@ -99,6 +99,7 @@ def _faults_of_value(value: Value) -> dict[str, bool]:
     fills_ideal = info.uses_ideal and rules["ideal_over"] == "cutoff"
     whole_users = {rules["empty_truth"], rules["empty_list"], rules["missing_list"]}
     return {
+        "relevant grades below 0 that are unjudged": _has_unjudged_hits(rules),
         "micro average": is_micro and not info.micro,
         "users with 0 or 1 in a micro average": is_micro and bool(whole_users & {"zero", "one"}),
         "cutoff of pairs": info.pairwise and value.cutoff is not None,
@@ -107,7 +108,6 @@ def _faults_of_value(value: Value) -> dict[str, bool]:
         "head above 1": "tail" in info.own_fields and rules["tail"] != "at_most" and value.parameter > 1,
         "users of interactions": counts_users and rules["popularity"] == "interactions",
         "values of items over a count": rules["weight"] == "values" and rules["recall_over"] != "relevant",
-        "relevant grades below 0 that are unjudged": _has_unjudged_hits(rules),
         "gain out of range": info.uses_gains and any(not 0 <= gain <= _MAX_GAIN for gain in rules["gain_table"]),
         "no gain_table": info.uses_gains and rules["gain"] == "table" and not rules["gain_table"],
         "no min_grade to shift by": info.uses_gains

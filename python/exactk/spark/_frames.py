@@ -20,7 +20,8 @@ if TYPE_CHECKING:
 
     from pyspark.sql import Column, DataFrame, SparkSession
 
-    from exactk._sharded.engines import Inputs, Planner
+    from exactk._sharded.engines import Planner
+    from exactk._sharded.shard_plan import Inputs
     from exactk._sharded.sides import Side
 
 
@@ -81,7 +82,7 @@ def planned_buckets(inputs: Inputs, plan: Planner, num_buckets: int | None) -> B
         num_buckets = int(partitions) if partitions.isdigit() else _DEFAULT_BUCKETS
     check_num_buckets(num_buckets)
     _check_workers(session)
-    rows = _union(shard_plan.sides, inputs.of_sides(shard_plan))
+    rows = _union(shard_plan.sides, inputs.of_sides(shard_plan.sides))
     users = [column.name for column in shard_plan.sides[0].users]
     # By Spark's own hash: another one would take all rows through Python once more, before they are shuffled.
     return Buckets(shard_plan, rows.repartition(num_buckets, *users), num_buckets)

@@ -324,6 +324,8 @@ def _rows_of_values(series: Any, argument: str, encoding: Encoding, requested: C
 def _check_item_level(names: list[str], argument: str, requested: ColumnNames) -> None:
     """Raise InputError if all levels may be parts of a user, and the values the items, as in leave-one-out evaluation."""
     user = requested.get("user")
+    if user is not None and not isinstance(user, (str, list, tuple)):
+        return  # which is refused later
     of_users = [user] if isinstance(user, str) else user or [name for name in names if usual_role(name) == "user"]
     others = [name for name in names if name not in of_users]
     if requested.get("item") is not None or not of_users or any(usual_role(name) == "item" for name in others):
