@@ -99,6 +99,8 @@ def _bound(
     last = logarithms.gap + abs(bound_of_gap - logarithms.gap)
     while excess(last) < 0:
         last *= 2
+    if last == math.inf:
+        return math.inf
     bounds = [
         _difference(logarithms.baseline + logarithms.shift_of_baseline(gap, side * quantile_at(gap)), gap)
         for gap in _roots(excess, 0.0, last)
