@@ -132,6 +132,7 @@ libcxx aarch64 windows: $(VENV)/.built
 ZIG := build/zig/venv/bin
 old-glibc: $(VENV)/.test
 	$(PYTHON) -m venv build/zig/venv
+	$(ZIG)/python $(PIP) install --upgrade 'pip>=25.1'
 	$(ZIG)/python $(PIP) install --group build --group zig
 	CXX="$(CURDIR)/$(ZIG)/python-zig c++ -target x86_64-linux-gnu.2.17" PATH=$(CURDIR)/$(ZIG):$$PATH \
 		$(ZIG)/python $(PIP) wheel --no-build-isolation --no-deps --wheel-dir build/zig . -Cbuild-dir=build/zig/build \
@@ -151,6 +152,7 @@ other-pythons:
 FREE_THREADED ?= python3.14t
 free-threaded:
 	$(FREE_THREADED) -m venv build/free-threaded/venv
+	build/free-threaded/venv/bin/python $(PIP) install --upgrade 'pip>=25.1'
 	build/free-threaded/venv/bin/python $(PIP) install --group build pytest hypothesis scipy pandas
 	PATH="$(CURDIR)/build/free-threaded/venv/bin:$$PATH" build/free-threaded/venv/bin/python $(PIP) install --no-build-isolation \
 		--force-reinstall --no-deps . -Cbuild-dir=build/free-threaded/build -Ccmake.define.CMAKE_UNITY_BUILD=ON
