@@ -154,9 +154,4 @@ Count ListReader::count_distinct(std::span<const std::int64_t> items) {
   return distinct;
 }
 
-void ListReader::add_to_tally(Tally& tally) {
-  tally.foreign_recommended += count_distinct(foreign_items_);
-  tally.unseen_recommended += count_distinct(unseen_items_);
-}
-
 }  // namespace exactk

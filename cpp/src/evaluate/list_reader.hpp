@@ -38,7 +38,10 @@ class ListReader {
   // Whether a base list of the user has repeats.
   [[nodiscard]] bool base_repeats() const noexcept { return base_repeats_; }
   // Adds the distinct items of the user's lists that are outside the catalogue, or not in train.
-  void add_to_tally(Tally& tally);
+  void add_to_tally(Tally& tally) {
+    if (!foreign_items_.empty()) tally.foreign_recommended += count_distinct(foreign_items_);
+    if (!unseen_items_.empty()) tally.unseen_recommended += count_distinct(unseen_items_);
+  }
 
   // Matches the user's base list with the list read last. Valid until the next call of any member.
   const Matches& match_base(Count user);

@@ -142,6 +142,7 @@ void UserJudge::add_to_tally(Count user, const Matches& matches, const HitRow& r
   if (!presence.in_predictions) return;
   // Scores are ranked only down to the last rank that a value asks for.
   tally.longest_list = std::max(tally.longest_list, std::min(row.depth(), job_.plan.depth));
+  if (!matcher_.has_scores()) return;
   tally.relevant_not_rankable += judge_.count_relevant(matches, matches.unscored_entries) +
                                  judge_.count_relevant(matches, matcher_.find_masked_entries());
   const std::optional<Count> candidates = matcher_.candidate_count();

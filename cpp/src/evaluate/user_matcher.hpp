@@ -24,6 +24,8 @@ class UserMatcher {
   void prepare(std::span<const Count> users);
   // From now on, lists keep the positions of their excluded items.
   void keep_excluded_positions() noexcept { list_matcher_.keep_excluded_positions(); }
+  // Whether the predictions are scores to rank.
+  [[nodiscard]] bool has_scores() const noexcept { return ranker_.has_value(); }
 
   // Selects the user whom the other members are about, and reads the scores, if there are any.
   // Returns whether one is NaN.

@@ -194,7 +194,7 @@ const Matches& ListMatcher::match(std::span<const std::int64_t> truth, std::span
   given_ranks_ = ranks;
   if (mark_truth()) store_truth();
   mark_excluded();
-  in_chunks(list.size(), run_, [&](std::size_t begin, std::size_t end) {
+  in_chunks(list.size(), run_, [this, list](std::size_t begin, std::size_t end) {
     for (const Collision collision :
          seen_filter_.mark(list.subspan(begin, end - begin), Mark::listed)) {
       resolve_collision(list, begin + collision.position(),
