@@ -373,3 +373,9 @@ def test_f78_a_user_who_is_missing_is_in_no_row() -> None:
 def test_f78_items_have_keys_where_users_have_none(truth: Any, predictions: Any, item: str) -> None:
     with pytest.raises(exactk.InputError, match=f"found item '{item}' again at row 1, position 1"):
         exactk.evaluate(truth, predictions, "recall@1")
+
+
+def test_a_user_column_that_is_no_text_is_refused_under_an_index_of_two_levels() -> None:
+    rows = pd.Series([1.0, 2.0], pd.MultiIndex.from_tuples([("ann", "x"), ("bob", "y")], names=["user", "item"]))
+    with pytest.raises(exactk.InputTypeError, match="user: expected a column name"):
+        exactk.evaluate(rows, {"ann": ["x"]}, "recall@1", user=5)  # type: ignore[arg-type]
