@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_right
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from functools import partial
+from typing import NamedTuple
 
-from exactk.reference.judge import JudgedItem, JudgedUser, gain, power_of_two, tied_hits
+from exactk.reference.judge import JudgedItem, JudgedUser, gain, power_of_two
 from exactk.reference.rules import Rules, discount
 
 Ratio = tuple[float, float]
@@ -32,6 +33,38 @@ def register(function: Metric, direction: str = "higher") -> Metric:
 undirected = partial(register, direction="none")
 
 
+class Term(NamedTuple):
+    """What an item of the list adds to the numerator of a metric."""
+
+    value: float
+    gain: float = math.nan  # NaN: the metric has none
+    discount: float = math.nan
+
+
+Terms = Callable[[JudgedUser, int | None, Rules, float], Iterator[Term]]
+
+TERMS: dict[str, Terms] = {}
+"""The terms of the items down to the cutoff, in rank order, of the metrics whose numerator is a sum over items."""
+
+
+def terms_of(*metrics: str) -> Callable[[Terms], Terms]:
+    """Register the terms of these metrics."""
+
+    def decorate(terms: Terms) -> Terms:
+        TERMS.update(dict.fromkeys(metrics, terms))
+        return terms
+
+    return decorate
+
+
+def added(terms: Iterable[Term]) -> float:
+    """Return the sum, each addition rounded; that of Python carries what is rounded off."""
+    total = 0.0
+    for term in terms:
+        total += term.value
+    return total
+
+
 def divisor(over: str, user: JudgedUser, k: int | None) -> int:
     """Return the convention's divisor."""
     list_length = len(user.top(k))
@@ -49,6 +82,21 @@ def divisor(over: str, user: JudgedUser, k: int | None) -> int:
             return max(user.hits(k), 1)
         case _:  # relevant, all_judged
             return user.relevant
+
+
+@terms_of("precision", "fbeta", "f1", "num_hits")
+def hit_terms(user: JudgedUser, k: int | None, _rules: Rules, _: float) -> Iterator[Term]:
+    """1 for each hit."""
+    for _rank, is_hit in user.hit_flags(k):
+        yield Term(float(is_hit))
+
+
+@terms_of("recall")
+def found_terms(user: JudgedUser, k: int | None, rules: Rules, _: float) -> Iterator[Term]:
+    """1, or its value, for each hit; the sum of values is rounded once, that of these terms after each of them."""
+    for _rank, item in user.counted(k):
+        is_hit = item is not None and item.relevant
+        yield Term(item.value if item is not None and is_hit and rules["weight"] == "values" else float(is_hit))
 
 
 @register
@@ -84,27 +132,47 @@ def f1(user: JudgedUser, k: int | None, rules: Rules, _: float) -> Ratio:
     return fbeta(user, k, rules, 1.0)
 
 
+@terms_of("hit_rate")
+def first_hit_terms(user: JudgedUser, k: int | None, _rules: Rules, _: float) -> Iterator[Term]:
+    """1 for the first hit."""
+    found = False
+    for _rank, is_hit in user.hit_flags(k):
+        yield Term(float(is_hit and not found))
+        found |= is_hit
+
+
 @register
 def hit_rate(user: JudgedUser, k: int | None, _rules: Rules, _: float) -> Ratio:
     """1 if h > 0."""
     return float(user.hits(k) > 0), 1
 
 
+@terms_of("average_precision")
+def precision_terms(user: JudgedUser, k: int | None, _rules: Rules, _: float) -> Iterator[Term]:
+    """The precision h(i) / i at each hit."""
+    ranks = user.hit_ranks(k)
+    for rank, is_hit in user.hit_flags(k):
+        yield Term(bisect_right(ranks, rank) / rank if is_hit else 0.0)
+
+
 @register
 def average_precision(user: JudgedUser, k: int | None, rules: Rules, _: float) -> Ratio:
     """Sum of the precision at each hit, over min(k, |T|). Buckley, Voorhees 2000."""
-    total = 0.0
+    return added(precision_terms(user, k, rules, 0)), divisor(rules["ap_over"], user, k)
+
+
+@terms_of("average_recall")
+def recall_terms(user: JudgedUser, k: int | None, _rules: Rules, _: float) -> Iterator[Term]:
+    """The number of hits h(i) at each hit."""
     ranks = user.hit_ranks(k)
-    for rank in ranks:
-        total += bisect_right(ranks, rank) / rank  # h(i) / i
-    return total, divisor(rules["ap_over"], user, k)
+    for rank, is_hit in user.hit_flags(k):
+        yield Term(float(bisect_right(ranks, rank)) if is_hit else 0.0)
 
 
 @register
 def average_recall(user: JudgedUser, k: int | None, rules: Rules, _: float) -> Ratio:
     """Sum of the recall at each hit, over min(k, |T|)."""
-    ranks = user.hit_ranks(k)
-    total = sum(bisect_right(ranks, rank) for rank in ranks)  # h(i)
+    total = added(recall_terms(user, k, rules, 0))
     return total, divisor(rules["ap_over"], user, k) * divisor(rules["recall_over"], user, k)
 
 
@@ -124,36 +192,59 @@ def set_average_precision(user: JudgedUser, k: int | None, rules: Rules, _: floa
     return user.hits(k) ** 2, divisor(rules["precision_over"], user, k) * divisor(rules["recall_over"], user, k)
 
 
+@terms_of("reciprocal_rank")
+def reciprocal_rank_terms(user: JudgedUser, k: int | None, rules: Rules, _: float) -> Iterator[Term]:
+    """1 / rank for the first hit."""
+    for (rank, _is_hit), first in zip(user.hit_flags(k), first_hit_terms(user, k, rules, 0), strict=True):
+        yield Term(first.value / rank)
+
+
 @register
-def reciprocal_rank(user: JudgedUser, k: int | None, _rules: Rules, _: float) -> Ratio:
+def reciprocal_rank(user: JudgedUser, k: int | None, rules: Rules, _: float) -> Ratio:
     """1 / the rank of the first hit. Voorhees 1999."""
-    ranks = user.hit_ranks(k)
-    return 1 / ranks[0] if ranks else 0.0, 1
+    return added(reciprocal_rank_terms(user, k, rules, 0)), 1
+
+
+@terms_of("dcg", "ndcg")
+def discounted_gains(user: JudgedUser, k: int | None, rules: Rules, _: float) -> Iterator[Term]:
+    """gain(i) / log2(i + 1)."""
+    for rank, item in user.counted(k):
+        gained = gain(item.grade, rules) if item is not None and item.relevant else 0.0
+        weight = discount(rules["discount"], rank)
+        yield Term(gained * weight, gained, weight)
 
 
 @register
 def dcg(user: JudgedUser, k: int | None, rules: Rules, _: float) -> Ratio:
     """Sum of gain(i) / log2(i + 1). Jarvelin, Kekalainen 2002."""
-    total = 0.0
-    for rank, item in user.judged(k):
-        if item.relevant:
-            total += gain(item.grade, rules) * discount(rules["discount"], rank)
-    return total, 1
+    return added(discounted_gains(user, k, rules, 0)), 1
 
 
-@register
-def ndcg(user: JudgedUser, k: int | None, rules: Rules, _: float) -> Ratio:
-    """DCG over the DCG of the ideal ranking: the highest gains first."""
+def ideal_terms(user: JudgedUser, k: int | None, rules: Rules) -> Iterator[Term]:
+    """The discounted gains of the ideal ranking: the highest gains first."""
     ideal_length = divisor(rules["ideal_over"], user, k)
     # A full-k ideal continues below the relevant items; it requires binary gains, which are all 1.
     best = sorted((gain(grade, rules) for grade in user.relevant_grades), reverse=True)[:ideal_length]
     gains = [1.0] * ideal_length if rules["ideal_over"] == "cutoff" else best
-    ideal = 0.0
     for rank, highest in enumerate(gains, start=1):
-        ideal += highest * discount(rules["discount"], rank)
-    gained, _ = dcg(user, k, rules, 0)
+        weight = discount(rules["discount"], rank)
+        yield Term(highest * weight, highest, weight)
+
+
+@register
+def ndcg(user: JudgedUser, k: int | None, rules: Rules, _: float) -> Ratio:
+    """DCG over the DCG of the ideal ranking."""
+    ideal = added(ideal_terms(user, k, rules))
+    gained = added(discounted_gains(user, k, rules, 0))
     # No ranking exceeds the ideal, except by rounding of a different order of terms.
     return (gained if user.hits_repeat else min(gained, ideal)), ideal
+
+
+@terms_of("r_precision")
+def early_hit_terms(user: JudgedUser, k: int | None, _rules: Rules, _: float) -> Iterator[Term]:
+    """1 for each hit among the first |T|."""
+    for rank, is_hit in user.hit_flags(k):
+        yield Term(float(is_hit and rank <= user.relevant))
 
 
 @register
@@ -162,46 +253,61 @@ def r_precision(user: JudgedUser, k: int | None, _rules: Rules, _: float) -> Rat
     return sum(rank <= user.relevant for rank in user.hit_ranks(k)), user.relevant
 
 
-@register
-def rbp(user: JudgedUser, k: int | None, rules: Rules, p: float) -> Ratio:
-    """(1 - p) sum of gain(i) p^(i - 1), at most the highest gain. Moffat, Zobel 2008."""
-    total, weight = 0.0, 1.0
-    weighed = 1  # the rank of the weight
-    for rank, item in user.judged(k):
+@terms_of("rbp")
+def persistent_gains(user: JudgedUser, k: int | None, rules: Rules, p: float) -> Iterator[Term]:
+    """gain(i) p^(i - 1)."""
+    weight, weighed = 1.0, 1  # and the rank of the weight
+    for rank, item in user.counted(k):
         for _step in range(rank - weighed):
             weight *= p
         weighed = rank
-        if item.relevant:
-            total += gain(item.grade, rules) * weight
+        gained = gain(item.grade, rules) if item is not None and item.relevant else 0.0
+        yield Term(gained * weight, gained, weight)
+
+
+@register
+def rbp(user: JudgedUser, k: int | None, rules: Rules, p: float) -> Ratio:
+    """(1 - p) sum of gain(i) p^(i - 1), at most the highest gain. Moffat, Zobel 2008."""
     highest = max((gain(grade, rules) for grade in user.relevant_grades), default=1.0)
-    return min((1 - p) * total, highest), 1
+    return min((1 - p) * added(persistent_gains(user, k, rules, p)), highest), 1
+
+
+@terms_of("err")
+def stop_terms(user: JudgedUser, k: int | None, rules: Rules, max_grade: float) -> Iterator[Term]:
+    """The probability R(i) to stop at an item, times the probability to reach it, over its rank."""
+    unsatisfied = 1.0
+    for rank, item in user.counted(k):
+        is_hit = item is not None and item.relevant
+        satisfies = gain(item.grade, rules) / power_of_two(max_grade) if item is not None and is_hit else 0.0
+        yield Term(unsatisfied * satisfies / rank, satisfies, unsatisfied / rank)
+        unsatisfied *= 1 - satisfies
 
 
 @register
 def err(user: JudgedUser, k: int | None, rules: Rules, max_grade: float) -> Ratio:
     """Sum of R(i) / i times the product of 1 - R(j) above, R = (2^grade - 1) / 2^max_grade. Chapelle et al. 2009."""
-    total, unsatisfied = 0.0, 1.0
-    for rank, item in user.judged(k):
-        if item.relevant:
-            satisfies = gain(item.grade, rules) / power_of_two(max_grade)
-            total += unsatisfied * satisfies / rank
-            unsatisfied *= 1 - satisfies
-    return total, 1
+    return added(stop_terms(user, k, rules, max_grade)), 1
+
+
+@terms_of("auc")
+def pair_terms(user: JudgedUser, _k: int | None, _rules: Rules, _: float) -> Iterator[Term]:
+    """The other items below each hit, and half of those that tie with it."""
+    flags = [is_hit for _, is_hit in user.hit_flags(None)]
+    others_below, begin = len(flags) - sum(flags), 0
+    for size in user.ties:
+        tied = flags[begin : begin + size]
+        others = size - sum(tied)
+        others_below, begin = others_below - others, begin + size
+        yield from (Term(others_below + others / 2 if is_hit else 0.0) for is_hit in tied)
 
 
 @register
-def auc(user: JudgedUser, _k: int | None, _rules: Rules, _: float) -> Ratio:
+def auc(user: JudgedUser, k: int | None, rules: Rules, _: float) -> Ratio:
     """Share of the pairs of a relevant and another ranked item that are in the right order, ties half.
 
     Hanley, McNeil 1982. Unranked relevant items are in no correctly ordered pair.
     """
-    others_below = len(user.ranking) - user.hits(None)
-    pairs, right = user.relevant * others_below, 0.0
-    for _rank, size, hits in tied_hits(user):
-        others = size - len(hits)
-        others_below -= others
-        right += len(hits) * (others_below + others / 2)
-    return right, pairs
+    return added(pair_terms(user, k, rules, 0)), user.relevant * (len(user.ranking) - user.hits(None))
 
 
 @register
@@ -231,22 +337,23 @@ def judged(user: JudgedUser, k: int | None, rules: Rules, _: float) -> Ratio:
     return precision(all_relevant, k, rules, 0)
 
 
+@terms_of("bpref")
+def preference_terms(user: JudgedUser, k: int | None, _rules: Rules, _: float) -> Iterator[Term]:
+    """1 - min(n above, R, N) / min(R, N) for each hit."""
+    above, most = 0, min(user.relevant, user.nonrelevant)
+    for _rank, item in user.counted(k):
+        is_hit = item is not None and item.relevant
+        yield Term((1 - min(above, most) / most if above else 1.0) if is_hit else 0.0)
+        above += item is not None and not is_hit
+
+
 @register
-def bpref(user: JudgedUser, k: int | None, _rules: Rules, _: float) -> Ratio:
+def bpref(user: JudgedUser, k: int | None, rules: Rules, _: float) -> Ratio:
     """Sum over hits of 1 - min(n above, R, N) / min(R, N), over R. Buckley, Voorhees 2004, as in trec_eval.
 
     R relevant and N judged non-relevant items, n of these above the hit; a hit with none above counts 1.
     """
-    total, above = 0.0, 0
-    for _rank, item in user.judged(k):
-        if not item.relevant:
-            above += 1
-        elif above == 0:
-            total += 1
-        else:
-            most = min(user.relevant, user.nonrelevant)
-            total += 1 - min(above, most) / most
-    return total, user.relevant
+    return added(preference_terms(user, k, rules, 0)), user.relevant
 
 
 @register

@@ -227,10 +227,18 @@ class JudgedUser:
         """Return the ranking down to the cutoff."""
         return self.ranking if k is None else self.ranking[: bisect_right(self.list_ranks, k)]
 
+    def counted(self, k: int | None) -> list[tuple[int, JudgedItem | None]]:
+        """Return the rank of each item down to the cutoff, from 1, and the item if it is judged."""
+        last = len(self.ranks) if k is None else bisect_right(self.ranks, k)
+        return [*zip(self.ranks[:last], self.ranking[:last], strict=True)]
+
     def judged(self, k: int | None) -> list[tuple[int, JudgedItem]]:
-        """Return the judged items down to the cutoff with their ranks, from 1."""
-        ranked_items = zip(self.ranks, self.ranking, strict=True)
-        return [(rank, item) for rank, item in ranked_items if item is not None and (k is None or rank <= k)]
+        """Return the judged items down to the cutoff with their ranks."""
+        return [(rank, item) for rank, item in self.counted(k) if item is not None]
+
+    def hit_flags(self, k: int | None) -> list[tuple[int, bool]]:
+        """Return the rank of each item down to the cutoff, and whether it is a hit."""
+        return [(rank, item is not None and item.relevant) for rank, item in self.counted(k)]
 
     def listed(self, k: int | None) -> list[tuple[int, int, bool]]:
         """Return the rank and id of each item down to the cutoff, without repeats, and whether it is a hit."""

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 from exactk._plan.metrics import metrics as registry
-from exactk.reference.hit_metrics import METRICS, Ratio
+from exactk.reference.hit_metrics import METRICS, TERMS, Ratio, Term, added
 from exactk.reference.judge import JudgedItem, JudgedUser, gain, tied_hits
 from exactk.reference.rules import Rules, discount
 
@@ -125,13 +125,20 @@ EXPECTATIONS: dict[str, Expectation | None] = {
 """What each tie adds to the numerator of a metric; None where the numerator is the expectation. No denominator depends on the order within ties."""
 
 
+def expected_terms(metric: str, user: JudgedUser, k: int | None, rules: Rules, parameter: float) -> Iterator[Term]:
+    """Return what each item adds to the expected numerator: the first item of a tie what the tie does."""
+    expectation = EXPECTATIONS[metric]
+    if expectation is None:
+        yield from TERMS[metric](user, k, rules, parameter)
+        return
+    by_rank = {tie.i: expectation(tie, user, rules) for tie in _reached_ties(user, k)}
+    yield from (Term(by_rank.get(rank, 0.0)) for rank, _ in user.counted(k))
+
+
 def expected_ratio(metric: str, user: JudgedUser, k: int | None, rules: Rules, parameter: float) -> Ratio:
     """Return the expected numerator, and the denominator."""
     numerator, denominator = METRICS[metric](user, k, rules, parameter)
-    expectation = EXPECTATIONS[metric]
-    if expectation is not None:
-        numerator = 0.0
-        for tie in _reached_ties(user, k):
-            numerator += expectation(tie, user, rules)
+    if EXPECTATIONS[metric] is not None:
+        numerator = added(expected_terms(metric, user, k, rules, parameter))
     has_most = registry[metric].uses_ideal or rules["weight"] == "values"
     return (min(numerator, denominator) if has_most and not user.hits_repeat else numerator), denominator
