@@ -67,7 +67,9 @@ def test_one_system(run: Run) -> None:
         report = exactk.evaluate("truth.csv", "new.csv", "ndcg@10")
         assert results(page)["values"][""]["ndcg@10"] == report["ndcg@10"]
         assert "Per user" in page  # from the lists
-        assert "usr-" not in page
+        assert "Worst users in ndcg@5" in page
+        assert "usr-" in page
+        assert "usr-" not in made(run, *words, "-m", "ndcg@[5,10]", "--examples", "0")
 
 
 def test_without_examples_no_data_of_users_is_on_the_page(run: Run) -> None:

@@ -21,7 +21,17 @@ def commands() -> dict[str, argparse.ArgumentParser]:
 
 
 def test_the_help_lists_the_commands(run: Run) -> None:
-    assert list(commands()) == ["evaluate", "compare", "report", "merge", "topk", "metrics", "conventions", "doctor"]
+    assert list(commands()) == [
+        "evaluate",
+        "compare",
+        "explain",
+        "report",
+        "merge",
+        "topk",
+        "metrics",
+        "conventions",
+        "doctor",
+    ]
     result = run("--help")
     assert result == run()
     assert result.out.startswith("usage: exactk ")
@@ -42,8 +52,8 @@ def test_each_help_has_an_example_that_parses(name: str, run: Run) -> None:
 NO_BOUNDS = ("ndcg@10", "ndcg@10=", "=0.3", "ndcg@10=high", "ndcg@10=nan", "fbeta(beta=2)")
 USAGE_ERRORS = {
     "": {
-        "nope": "command: expected one of evaluate, compare, report, merge, topk, metrics, conventions, doctor, found 'nope'",
-        "evalaute a b": "command: expected one of evaluate, compare, report, merge, topk, metrics, conventions, doctor, found "
+        "nope": "command: expected one of evaluate, compare, explain, report, merge, topk, metrics, conventions, doctor, found 'nope'",
+        "evalaute a b": "command: expected one of evaluate, compare, explain, report, merge, topk, metrics, conventions, doctor, found "
         "'evalaute'; did you mean 'evaluate'?",
         "--nope": "unrecognized arguments: --nope",
     },

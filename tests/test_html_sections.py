@@ -293,6 +293,28 @@ def test_reports_of_other_users_are_a_page_without_users() -> None:
     assert text(root, "examples").startswith("Users who lose and gain most Not available: ")
 
 
+def test_the_page_of_one_system_has_its_worst_and_best_users() -> None:
+    truth = {"d": ["x"], "c": ["x"], "b": ["x"], "a": ["x"]}
+    lists = {"d": ["x"], "c": ["y", "x"], "b": ["y"], "a": ["y"]}
+    report = exactk.evaluate(truth, lists, ["num_relevant", "mrr"], per_user=True)
+    judged = exactk.judge(truth, lists, k=2)
+    page = read(report.to_html(lists=judged, item_names={"y": "Heat"}, examples=2))
+    assert text(page, "examples").startswith("Worst and best users ")
+    of_users = tables(section(page, "examples"))
+    assert [row[0] for row in of_users["Worst users in mrr"]] == ["user", "a", "b"]
+    assert [row[0] for row in of_users["Best users in mrr"]] == ["user", "d", "c"]
+    assert of_users["Worst users in mrr"][0] == ["user", "list", "mrr", "relevant items"]
+    assert "Heat" in of_users["Worst users in mrr"][1][1]
+    assert tables(section(read(report.to_html()), "examples"))["Worst users in mrr"][0] == ["user", "mrr"]
+    for result, examples, reason in (
+        (report, 0, "examples=0"),
+        (exactk.evaluate(truth, lists, "mrr"), 20, "no values of users were kept"),
+        (exactk.evaluate(truth, lists, "num_relevant", per_user=True), 20, "no metric has better and worse users"),
+    ):
+        found = text(read(result.to_html(examples=examples)), "examples")
+        assert found.startswith(f"Worst and best users Not available: {reason}")
+
+
 def test_runs_have_degrees_of_freedom_that_count_no_users() -> None:
     runs = {"mean": ["system 1", "system 2"]}
     comparison = compared(weights=np.linspace(0.1, 3, 120), groups=None, runs=runs, baseline="system 0")

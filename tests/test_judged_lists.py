@@ -197,6 +197,32 @@ def test_a_kept_block_keeps_its_own_users_alone() -> None:
         assert array.base is None or len(array.base) == 10
 
 
+def test_the_list_of_one_user() -> None:
+    judged = exactk.judge({"ann": ["x", "y"], "bob": ["y"]}, {"bob": ["z", "y"], "ann": ["x"]}, 2)
+    assert judged["bob"].items.tolist() == [["z", "y"]]
+    assert judged["bob"].hits.tolist() == [[False, True]]
+    assert judged["ann"].to_pandas().to_dict("list") == {
+        "user": ["ann"], "rank": [1], "item": ["x"], "grade": [1.0], "hit": [True],
+    }  # fmt: skip
+    for absent in ("eve", 0, ["bob"]):
+        with pytest.raises(KeyError, match="no list of user"):
+            judged[absent]
+    blocks = list(exactk.judge([[1], [2], [3]], [[1], [3], [3]], 1, block_users=2))
+    assert blocks[1][2].hits.tolist() == [[True]]
+    assert blocks[1][2].first_user == 2
+    with pytest.raises(KeyError, match="no list of user 1"):
+        blocks[1][1]
+
+
+def test_items_without_a_grade() -> None:
+    truth = {"ann": {"x": 1.0, "y": 0.0}, "bob": {"z": 1.0}, "eve": {"x": 1.0}}
+    lists = {"ann": ["u", "y", "v", "w"], "bob": ["z"], "dan": ["x"], "eve": ["x", "v", "x", "v"]}
+    judged = exactk.judge(truth, lists, 3, convention={"duplicate_items": "first"})
+    assert judged.unjudged_items() == {"ann": ["u", "v"], "eve": ["v"], "dan": ["x"]}
+    assert exactk.judge([[1], [2]], [[1], [5, 2]], 2).unjudged_items() == {1: [5]}
+    assert exactk.judge([[1]], [[1]], 1).unjudged_items() == {}
+
+
 def test_warnings_speak_of_hits() -> None:
     message = r"^the order of ties changes the number of hits for 2 of 2 users \(ties='lowest_id' in use\)$"
     with pytest.warns(exactk.EvaluationWarning, match=message) as caught:

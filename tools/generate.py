@@ -136,6 +136,10 @@ CONTAINER_ARGUMENTS = {
         ("evaluate", "candidates"): CANDIDATES,
         ("evaluate", "base_predictions"): Listing(PREDICTIONS, ending=", optional"),
     },
+    PACKAGE / "_explain.py": {
+        ("explain", "truth"): Listing(["Truth"]),
+        ("explain", "predictions"): Listing(PREDICTIONS),
+    },
     PACKAGE / "_matching.py": {
         ("matching_conventions", "truth"): Listing(["Truth"]),
         ("matching_conventions", "predictions"): Listing(PREDICTIONS),

@@ -8,6 +8,7 @@ mappings by user, lists, arrays, sparse matrices or files.
 - `Evaluator` evaluates users who come some at a time, such as the batches of a training loop.
 - `recall_at_k`, `ndcg_at_k` and a few more return one number; `metrics` has an object for every metric, which does so when it is
   called, and makes metric strings: ``metrics.ndcg @ 10``.
+- `explain` shows why a user's values are what they are, item by item.
 - `judge` returns the lists beside the truth as arrays, for metrics of your own; `custom` puts them among the others.
 - `agreement` says how much the lists of two systems have in common.
 - `topk` returns the best items of a matrix of scores, of a factor model (`Embeddings`) or of a data frame.
@@ -54,6 +55,7 @@ if TYPE_CHECKING:
     from exactk._custom import custom as custom
     from exactk._evaluate import evaluate as evaluate
     from exactk._evaluator import Evaluator as Evaluator
+    from exactk._explain import explain as explain
     from exactk._files import read as read
     from exactk._inputs.batches import Batches as Batches
     from exactk._inputs.conversions import (
@@ -104,6 +106,7 @@ _MODULES = {
     "_custom": "custom",
     "_evaluate": "evaluate",
     "_evaluator": "Evaluator",
+    "_explain": "explain",
     "_files": "read",
     "_inputs.batches": "Batches",
     "_inputs.conversions": "as_exclusions as_predictions as_truth",

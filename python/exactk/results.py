@@ -22,8 +22,10 @@ from exactk._report.comparison_state import ComparisonState
 from exactk._report.convention_matches import ConventionMatches
 from exactk._report.difference import Difference
 from exactk._report.differences import Differences
+from exactk._report.explanation import ExplainedItem, ExplainedValue, Explanation
 from exactk._report.judged_lists import JudgedLists
 from exactk._report.verdicts import Check, Gate, RankInterval, Ranks
+from exactk._report.worst_users import WorstUsers
 
 __all__ = [
     "AgreementMetric",
@@ -34,6 +36,9 @@ __all__ = [
     "CustomMetric",
     "Difference",
     "Differences",
+    "ExplainedItem",
+    "ExplainedValue",
+    "Explanation",
     "Gate",
     "JudgedLists",
     "MeanInterval",
@@ -41,4 +46,5 @@ __all__ = [
     "RankInterval",
     "Ranks",
     "TopK",
+    "WorstUsers",
 ]

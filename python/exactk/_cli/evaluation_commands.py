@@ -29,6 +29,7 @@ from exactk._cli.evaluated_systems import (
     name_systems,
 )
 from exactk._cli.input_options import (
+    Input,
     add_column_options,
     add_command,
     add_format_option,
@@ -36,9 +37,18 @@ from exactk._cli.input_options import (
     add_item_columns,
     add_set_option,
     add_state_option,
+    changes_of,
+    check_inputs,
+    name_argument,
+    naming_item_options,
     output_path,
     parse_count,
     paths_of_options,
+    read_base,
+    read_file,
+    read_items,
+    read_option,
+    read_system,
 )
 from exactk._cli.result import DATA_FORMATS, format_result
 from exactk._cli.shards import NO_SHARDS, add_shard_options
@@ -46,17 +56,19 @@ from exactk._cli.streams import check_outputs, input_path, path_text, print_mess
 from exactk._evaluate import DEFAULTS
 from exactk._files.file_arguments import read_item_names
 from exactk._options import JudgeOptions
+from exactk._plan.conventions import as_convention
 from exactk._plan.metric_strings import DEFAULT_METRICS
 from exactk._report.comparison import reports_of
 from exactk._report.exports import PageRequest, html_page, page_request
 from exactk._report.verdicts import Case, junit_report
 from exactk._runtime import optional
 from exactk._runtime.errors import without_warnings
+from exactk._runtime.faults import Option
 from exactk._runtime.texts import printable
 from exactk._runtime.written_files import write_file
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
     from exactk._cli.input_options import Commands
 
@@ -94,33 +106,55 @@ _INPUTS = {
 """The options that name a file, and their help."""
 
 
-def add_options(
-    parser: argparse.ArgumentParser, *, several: bool, prints: bool = True, metrics: Sequence[str] = DEFAULT_METRICS
+def _add_value_options(
+    parser: argparse.ArgumentParser,
+    metrics: Sequence[str],
+    inputs: Collection[str],
+    *,
+    of_trec: tuple[str, str] = ("", ""),
+    of_user: str = "--user",
 ) -> None:
-    """Add the options that all commands have; `prints` is whether the command prints the values."""
-    trec_metrics = (
-        "; with --format trec, a measure of trec_eval, or a set such as all_trec (default: official)" * prints
-    )
-    of_trec = f"; with --format trec, {trec.CONVENTION}" * prints
+    """Add the options that say what is computed, and of what; of the metrics and the convention, more may be said."""
     parser.add_argument(
         "-m",
         "--metric",
         action="append",
         dest="metrics",
         metavar="METRIC",
-        help=f"metric, see exactk metrics; repeatable (default: {', '.join(metrics)}){trec_metrics}",
+        help=f"metric, see exactk metrics; repeatable (default: {', '.join(metrics)}){of_trec[0]}",
     )
     parser.add_argument(
         "--convention",
         metavar="NAME",
-        help=f"preset, see exactk conventions (default: {DEFAULTS['convention']}{of_trec})",
+        help=f"preset, see exactk conventions (default: {DEFAULTS['convention']}{of_trec[1]})",
     )
     add_set_option(
         parser, "change a convention field, such as nan=last, or for one metric, such as ndcg.gain=exp2; repeatable"
     )
-    for name, text in _INPUTS.items():
-        add_input_option(parser, name, text)
-    add_item_columns(add_column_options(parser, truth=True))
+    for name in inputs:
+        add_input_option(parser, name, _INPUTS[name])
+    add_item_columns(add_column_options(parser, truth=True, of_user=of_user))
+    parser.set_defaults(default_metrics=metrics)
+
+
+def _add_threads_option(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--threads",
+        type=parse_count,
+        metavar="N",
+        help="number of threads (default: every CPU that the process may use)",
+    )
+
+
+def add_options(
+    parser: argparse.ArgumentParser, *, several: bool, prints: bool = True, metrics: Sequence[str] = DEFAULT_METRICS
+) -> None:
+    """Add the options of all commands that evaluate all users; `prints` is whether the command prints the values."""
+    trec_metrics = (
+        "; with --format trec, a measure of trec_eval, or a set such as all_trec (default: official)" * prints
+    )
+    of_trec = f"; with --format trec, {trec.CONVENTION}" * prints
+    _add_value_options(parser, metrics, _INPUTS, of_trec=(trec_metrics, of_trec))
     if prints:
         add_format_option(parser)
     add_bound_options(parser, several=several)
@@ -141,14 +175,8 @@ def add_options(
             help="with --format trec, count queries of the qrels without results as 0, by the convention "
             "trec_eval_complete or trec_eval_9_complete",
         )
-    parser.add_argument(
-        "--threads",
-        type=parse_count,
-        metavar="N",
-        help="number of threads (default: every CPU that the process may use)",
-    )
+    _add_threads_option(parser)
     parser.add_argument("--no-progress", action="store_true", help="do not draw a progress bar")
-    parser.set_defaults(default_metrics=metrics)
 
 
 def add_evaluate(commands: Commands) -> None:
@@ -193,6 +221,74 @@ def add_compare(commands: Commands) -> None:
     add_comparison_options(parser)
     add_gate_options(parser)
     parser.set_defaults(on_error=write_junit_error, **NO_SHARDS)
+
+
+def add_explain(commands: Commands) -> None:
+    """Add the command's parser."""
+    parser = add_command(
+        commands,
+        "explain",
+        run_explain,
+        "print one user's list beside the truth, what was missed, and how the values add up",
+        "exactk explain qrels.txt bm25.run --user q17 -m ndcg@10",
+        FORMATS.strip(),
+    )
+    add_truth(parser)
+    parser.add_argument(
+        "predictions", metavar="PREDICTIONS", help="predictions with scores or ranks: a file, directory or pattern"
+    )
+    parser.add_argument(
+        "--user",
+        "--query",
+        action="append",
+        dest="user_key",
+        metavar="KEY",
+        required=True,
+        help="the user or query; repeat it for a key of several columns",
+    )
+    inputs = [name for name in _INPUTS if name not in {"groups", "weights"}]
+    _add_value_options(parser, DEFAULT_METRICS, inputs, of_user="--user-column")
+    _add_threads_option(parser)
+
+
+def run_explain(arguments: argparse.Namespace) -> int:
+    paths = find_files(arguments.predictions)
+    inputs = [Input("truth", arguments.truth), *(Input("predictions", path) for path in paths)]
+    inputs += [Input(name, path) for name, path in paths_of_options(arguments).items() if name != "truth"]
+    check_inputs(arguments, inputs)
+    with name_argument("--convention"):
+        base = as_convention(arguments.convention or DEFAULTS["convention"]).name
+    try:
+        truth = read_file(arguments, arguments.truth, "truth")
+        options: Any = {
+            "convention": {"base": base, **changes_of(arguments)},
+            "exclude": arguments.exclude and read_file(arguments, arguments.exclude, "exclude"),
+            "candidates": read_option(arguments, "candidates", arguments.candidates),
+            "items": read_items(arguments),
+            "base_predictions": read_base(arguments),
+            "num_threads": arguments.threads,
+        }
+        user, metrics = _key_of(arguments.user_key, truth), arguments.metrics or list(arguments.default_metrics)
+        with naming_item_options():
+            explanation = exactk.explain(truth, read_system(arguments, paths), user, metrics, **options)
+    except exactk.ExactkError as error:
+        raise error.amended(hint=tuple(map(_naming_user_column, error.fault.hint))) from error.__cause__
+    print_text(f"{explanation!r}\n")
+    return 0
+
+
+def _key_of(words: Sequence[str], truth: exactk.Truth) -> Any:  # noqa: ANN401 - of any kind
+    """Return the key that is written so; the words themselves if the truth has none."""
+    keys = range(len(truth)) if truth.users is None else truth.users.tolist()
+    spelled = ((key, [*map(str, key)] if isinstance(key, tuple) else [str(key)]) for key in keys)
+    return next((key for key, written in spelled if written == words), words[0] if len(words) == 1 else tuple(words))
+
+
+def _naming_user_column(part: str | Option) -> str | Option:
+    """Return a part of a hint in which --user names no column."""
+    if not isinstance(part, Option) or part.name != "user":
+        return part
+    return Option("user_column", part.value, "{}", f"--user-column {shlex.quote(str(part.value))}")
 
 
 def run_evaluate(arguments: argparse.Namespace) -> int:

@@ -88,14 +88,20 @@ def add_input_option(parser: argparse._ActionsContainer, name: str, text: str) -
     parser.add_argument(f"--{name}", type=input_path, metavar="FILE", help=text)
 
 
-def add_column_options(parser: argparse.ArgumentParser, *, truth: bool) -> argparse._ArgumentGroup:
+def add_column_options(
+    parser: argparse.ArgumentParser, *, truth: bool, of_user: str = "--user"
+) -> argparse._ArgumentGroup:
     """Add the options that name columns, and return their group; common names are detected without them."""
     parser.add_argument(
         "--text-ids", action="store_true", help="treat ids as text even if they consist of digits, as in TREC files"
     )
     columns = parser.add_argument_group("column names (common names are detected)")
     columns.add_argument(
-        "--user", action="append", metavar="NAME", help="user or query column; repeat it for a key of several columns"
+        of_user,
+        dest="user",
+        action="append",
+        metavar="NAME",
+        help="user or query column; repeat it for a key of several columns",
     )
     columns.add_argument("--item", metavar="NAME", help="item or document column")
     order = columns.add_mutually_exclusive_group()

@@ -19,7 +19,7 @@ from exactk._engine.inspection import (
     predicted_items,
 )
 from exactk._engine.outcomes import state_of_outcome, tally_of_counts, tally_of_groups, tie_range, user_table
-from exactk._engine.problem import JudgedCells, KeyedTruth, Problem, solve, with_ranking
+from exactk._engine.problem import JudgedCells, KeyedTruth, Problem, ranked_problems, solve, with_ranking
 from exactk._inputs.alignment import name_rows_and_keys
 from exactk._inputs.base_predictions import base_of_inputs
 from exactk._inputs.model.rows import count_users
@@ -29,7 +29,7 @@ from exactk._plan.values import as_plan
 from exactk._report.report import Report
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
     import numpy as np
     from numpy.typing import NDArray
@@ -111,6 +111,11 @@ def judged_users(request: Request, inputs: AlignedInputs) -> Callable[[range], J
             return request.engine.judge_lists(problem, users)
 
     return judge
+
+
+def problems_of_values(request: Request, inputs: AlignedInputs, values: tuple[Value, ...]) -> Iterator[Problem]:
+    """Yield for each value the problem with the predictions as they are ranked for it, the same one where values rank alike."""
+    return ranked_problems(_problem(request, _restrict_lists(request, inputs).inputs, values))
 
 
 def _restrict_lists(request: Request, inputs: AlignedInputs) -> CandidateLists:

@@ -17,6 +17,8 @@ from exactk._plan.metric_strings import are_metrics, plan, warn_of_unused_fields
 from exactk._runtime.errors import ExactkError, input_error
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from exactk._engine.chunks import Chunk, Part
     from exactk._engine.pairs import Pairing
     from exactk._engine.problem import Engine
@@ -36,9 +38,10 @@ def evaluate_with_engine(
     *,
     convention: ConventionLike,
     pairing: Pairing | None = None,
+    evaluate: Callable[[Request], Evaluated] | None = None,
     **options: Any,  # noqa: ANN401 - those of `request_of_arguments`
 ) -> Part:
-    """Return what the given engine finds; the other arguments are those of `exactk.evaluate`."""
+    """Return what the given engine finds, or `evaluate` in place of it; the other arguments are those of `exactk.evaluate`."""
     convention = as_convention(convention)
     try:
         values = plan(metrics, convention)
@@ -61,7 +64,7 @@ def evaluate_with_engine(
             with request.progress.track(None):
                 evaluated = Evaluated(evaluate_blocks(request, classified.value), convention)
         else:
-            evaluated = evaluate_systems(request)
+            evaluated = (evaluate or evaluate_systems)(request)
     except ExactkError as error:
         raise form.amended(with_complete_hint(error, convention, values), classified, values) from error.__cause__
     warn_of(evaluated)
@@ -78,7 +81,11 @@ def evaluate_systems(request: Request, *, finds_odd_items: bool = True) -> Evalu
     """Evaluate each system of a call; unless its containers are the caller's own, items are not told of that look odd."""
     if comes_in_pieces(request.given.systems):
         return _evaluate_in_batches(request)
-    chunk = align_systems(request)
+    return evaluate_aligned(request, align_systems(request), finds_odd_items=finds_odd_items)
+
+
+def evaluate_aligned(request: Request, chunk: Chunk, *, finds_odd_items: bool = True) -> Evaluated:
+    """Evaluate each system of a call, aligned."""
     if finds_odd_items:
         chunk = chunk._replace(describe_inputs=request.describe_odd_items)
     with request.progress.track(chunk.alignment.user_count * len(chunk.systems)):

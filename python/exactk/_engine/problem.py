@@ -19,7 +19,7 @@ from exactk._runtime.faults import Option
 from exactk._runtime.records import NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -305,6 +305,15 @@ def with_ranking(problem: Problem) -> Problem:
     (value,) = problem.values
     check_input_order(problem.predictions, [value.rules["ties"]], "predictions")
     return _with_ranked(problem, _ranking(problem, value.rules))
+
+
+def ranked_problems(problem: Problem) -> Iterator[Problem]:
+    """Yield for each value the problem with its predictions as they are ranked for it, the same one where values rank alike."""
+    ranked: dict[Ranking, Problem] = {}
+    for value in problem.values:
+        ranking = _ranking(problem, value.rules, reads_base=value.info.reads_base)
+        ranked[ranking] = ranked.get(ranking) or _with_ranked(problem, ranking)
+        yield ranked[ranking]
 
 
 def _ranking(problem: Problem, rules: Mapping[str, Any], *, reads_base: bool = False) -> Ranking:

@@ -33,12 +33,14 @@ class Topic(NamedTuple):
     title: str
     question: str  # what it helps to decide
     content: Callable[[Source], Content]
+    title_of_one: str = ""  # on the page of one system, if it is another one
 
     def section(self, source: Source) -> Section:
         """Return the section, within the limits of the page."""
         content = self.content(source)
         parts, missing = ((), content) if isinstance(content, str) else (content, "")
-        return limited_section(Section(self.anchor, self.title, self.question, parts, missing), source.limits)
+        title = self.title if source.comparison else self.title_of_one or self.title
+        return limited_section(Section(self.anchor, title, self.question, parts, missing), source.limits)
 
 
 _TOPICS: Sequence[Topic] = (
@@ -81,6 +83,7 @@ _TOPICS: Sequence[Topic] = (
         "Users who lose and gain most",
         "What failures look like, before they are shipped.",
         list_sections.examples,
+        title_of_one="Worst and best users",
     ),
     Topic("data-health", "Data health", "Whether the numbers may be trusted.", data_sections.data_health),
     Topic("relevance", "Relevance", "Whether the test set is what you think.", list_sections.relevance),

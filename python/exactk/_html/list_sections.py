@@ -10,6 +10,7 @@ from exactk._html.page_parts import Cell, Fold, ListItem, Paragraph, key_text, n
 from exactk._inputs.model.top_k import with_item_keys
 from exactk._report.state import plan_of_state
 from exactk._report.user_table import equal_arrays
+from exactk._report.worst_users import lowest_rows
 from exactk._runtime.errors import input_error, type_error, warn
 from exactk._runtime.texts import printable
 
@@ -166,6 +167,8 @@ _KEEPING = "no values of users were kept; per_user=True keeps them"
 
 
 def examples(source: Source) -> Content:
+    if source.comparison is None:
+        return _worst_and_best(source)
     missing = _no_examples(source)
     matched = source.matched
     value = next((source.value_of[metric] for metric in source.rows_of_users), None)
@@ -189,11 +192,60 @@ def examples(source: Source) -> Content:
     return parts
 
 
-def _no_examples(source: Source) -> str:
-    if source.comparison is None:
-        return source.no_differences
+_NO_USERS = "examples=0 leaves no data of single users on the page"
+_HINT_OF_LISTS = " With lists=, from exactk.judge, the page also has what was recommended."
+
+
+def _worst_and_best(source: Source) -> Content:
+    """Return the users with the worst and the best values of the first metric that has both."""
+    report, most = source.first, min(source.request.examples, source.limits.examples // 2)
+    has_order = (one for one in source.values if one.info.direction != "none" and not one.info.of_collection)
+    value = next(has_order, None)
     if not source.request.examples:
-        return "examples=0 leaves no data of single users on the page"
+        return _NO_USERS
+    if report.table is None or value is None:
+        return "no metric has better and worse users" if value is None else _KEEPING
+    if not most:
+        return "the page would be too large"
+    numbers = report.per_user[value.name]
+    signs = {"Worst": 1, "Best": -1} if value.info.direction == "higher" else {"Worst": -1, "Best": 1}
+    hint = "" if source.request.lists else _HINT_OF_LISTS
+    parts: list[Part] = [Paragraph(f"By {value.spelling}, at most {most} users on each side.{hint}")]
+    lists = ShownLists(source.request.lists, source.request.item_names)
+    for name, sign in signs.items():
+        rows = lowest_rows(sign * numbers, report.users, most)
+        users, columns = report.users[rows].tolist(), {value.spelling: [number(one) for one in numbers[rows].tolist()]}
+        parts.append(_table_of_users(f"{name} users in {value.spelling}", users, columns, {"": "list"}, lists))
+    return parts
+
+
+def _table_of_users(
+    caption: str,
+    users: Sequence[object],
+    columns: Mapping[str, Sequence[str]],
+    systems: Mapping[str, str],
+    lists: ShownLists,
+) -> Part:
+    """Return a table of users with columns of numbers, and the lists of systems that were given."""
+    if not users:
+        return Paragraph(f"{caption}: there are none.")
+    with_lists = [system for system in systems if lists.has(system)]
+    header = ["user", *map(systems.__getitem__, with_lists), *columns, *["relevant items"] * bool(with_lists)]
+    rows: list[list[Cell | str]] = []
+    for index, key in enumerate(users):
+        row: list[Cell | str] = [key_text(key), *(_list_cell(lists, system, key) for system in with_lists)]
+        row += [cells[index] for cells in columns.values()]
+        if with_lists:
+            relevant = lists.relevant(with_lists, key)
+            row.append("-" if relevant is None else str(relevant))
+        rows.append(row)
+    note = f"Hits are bold and have a ✓; the first {_MOST_ITEMS} items of each list." if with_lists else ""
+    return page_table(caption, header, rows, 1 + len(with_lists), note)
+
+
+def _no_examples(source: Source) -> str:
+    if not source.request.examples:
+        return _NO_USERS
     if not _pairs_of_examples(source):
         return source.no_differences or "no pair of systems has one run each"
     if source.limits.examples < 2 * len(_pairs_of_examples(source)):
@@ -214,7 +266,7 @@ def _introduction(source: Source, value: Value, most: int, pairs: int) -> list[P
         texts.append(f"fewer than the {source.request.examples} asked for, so that the page stays small")
     if left_out:
         texts.append(f"{left_out} pairs of systems are left out")
-    hint = "" if source.request.lists else " With lists=, from exactk.judge, the page also has what was recommended."
+    hint = "" if source.request.lists else _HINT_OF_LISTS
     return [Paragraph(f"{'; '.join(texts)}.{hint}")]
 
 
@@ -228,55 +280,17 @@ def _tables_of_examples(
         gains = -gains
     sides = ("decreases", "increases") if value.info.direction == "none" else ("losses", "gains")
     captions = [f"Largest {side} of {pair[0]} against {pair[1]} in {value.spelling}" for side in sides]
-    return [
-        _table_of_examples(caption, pair, users, matched, (system, baseline), lists)
-        for caption, users in zip(captions, _extremes(gains, most), strict=True)
-    ]
-
-
-def _extremes(gains: NDArray[np.float64], most: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Return the users with the largest losses, and those with the largest gains, each in order of size, then of row."""
-    sides = []
-    for sign in (-1, 1):
-        sizes = np.where(np.isnan(gains), 0.0, sign * gains)
-        candidates = np.flatnonzero(sizes > 0)
-        if len(candidates) > most:
-            least = np.partition(sizes[candidates], len(candidates) - most)[len(candidates) - most]
-            candidates = candidates[sizes[candidates] >= least]
-        sides.append(candidates[np.argsort(-sizes[candidates], kind="stable")][:most])
-    return sides[0], sides[1]
-
-
-def _table_of_examples(
-    caption: str,
-    pair: Pair,
-    users: NDArray[np.intp],
-    matched: MatchedUsers,
-    values: tuple[NDArray[np.float64], NDArray[np.float64]],
-    lists: ShownLists,
-) -> Part:
-    if not len(users):
-        return Paragraph(f"{caption}: there are none.")
-    with_lists = [system for system in pair if lists.has(system)]
-    header = [
-        "user",
-        *(f"list of {one}" for one in with_lists),
-        *pair,
-        "difference",
-        *["relevant items"] * bool(with_lists),
-    ]
-    rows: list[list[Cell | str]] = []
-    for user in users.tolist():
-        key = matched.users[user]
-        key = key.item() if isinstance(key, np.generic) else key
-        value, baseline_value = (float(one[user]) for one in values)
-        numbers = [number(value), number(baseline_value), f"{value - baseline_value:+.4f}"]
-        if with_lists:
-            relevant = lists.relevant(with_lists, key)
-            numbers.append("-" if relevant is None else str(relevant))
-        rows.append([key_text(key), *(_list_cell(lists, system, key) for system in with_lists), *numbers])
-    note = f"Hits are bold and have a ✓; the first {_MOST_ITEMS} items of each list." if with_lists else ""
-    return page_table(caption, header, rows, 1 + len(with_lists), note)
+    tables: list[Part] = []
+    for caption, losses in zip(captions, (gains, -gains), strict=True):
+        rows = lowest_rows(np.where(losses < 0, losses, np.nan), matched.users, most)
+        columns = {
+            pair[0]: [number(one) for one in system[rows].tolist()],
+            pair[1]: [number(one) for one in baseline[rows].tolist()],
+            "difference": [f"{one:+.4f}" for one in (system - baseline)[rows].tolist()],
+        }
+        of_lists = {one: f"list of {one}" for one in pair}
+        tables.append(_table_of_users(caption, matched.users[rows].tolist(), columns, of_lists, lists))
+    return tables
 
 
 def _list_cell(lists: ShownLists, system: str, key: object) -> Cell:

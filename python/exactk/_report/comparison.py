@@ -38,9 +38,10 @@ from exactk._report.resampling import Calls, KeptUsers, resample
 from exactk._report.state import check_label_types, check_same_plan, common_spellings, ordered_labels, plan_of_state
 from exactk._report.user_table import equal_arrays
 from exactk._report.verdicts import Gate, Ranks, check_claim, rank_intervals
+from exactk._report.worst_users import KEEPING_USERS, WorstUsers, lowest_rows, sign_of
 from exactk._runtime import optional
 from exactk._runtime.errors import InputError, StateMismatchError, check_among, input_error, type_error
-from exactk._runtime.faults import Option
+from exactk._runtime.faults import Option, plural
 from exactk._runtime.shapes import Anything, Fields, Many, Maybe, Named, Through, Whole, plain_data, within
 from exactk._runtime.table import Table
 from exactk._runtime.table_exports import writes
@@ -72,7 +73,6 @@ _SHAPE = Fields(
         "clusters": Maybe(Many(Whole(most=2**64 - 1))),
     },
 )
-_KEEPING_USERS = (Option("per_user", True), " keeps them")  # noqa: FBT003 - the value of the option
 
 
 class Comparison(Exports, Mapping[str, Mapping[str, float]]):
@@ -287,7 +287,7 @@ class Comparison(Exports, Mapping[str, Mapping[str, float]]):
         if without is None:
             advice = "exactk.compare_reports(comparison.reports) has them"
             raise input_error("comparison", "sums over pairs of systems", "none", hint=advice)
-        raise input_error("reports", "reports with the users' values", f"none in {without!r}", hint=_KEEPING_USERS)
+        raise input_error("reports", "reports with the users' values", f"none in {without!r}", hint=KEEPING_USERS)
 
     def _compared(
         self, label: Label | None, sums_of_pairs: Mapping[Pair, Sequence[PairedSums]], name: str | None = None
@@ -325,7 +325,7 @@ class Comparison(Exports, Mapping[str, Mapping[str, float]]):
         if self._matched is None:
             name = "test" if self._options.test == "permutation" else "interval"
             found = f"{getattr(self._options, name)!r}, which needs them"
-            raise input_error(name, "'t' without the users' values", found, hint=_KEEPING_USERS)
+            raise input_error(name, "'t' without the users' values", found, hint=KEEPING_USERS)
         if self._paired is not None and self._paired.clustered and self._clusters is None:
             raise input_error("comparison", "the clusters of its users", "none")
         keys = self._clusters
@@ -354,7 +354,7 @@ class Comparison(Exports, Mapping[str, Mapping[str, float]]):
         """Return the values of the users whom both systems have, of all users or of a group."""
         if self._tables_of_users is None:
             found = "'wilcoxon', which needs them"
-            raise input_error("test", "'t' or 'sign' without the users' values", found, hint=_KEEPING_USERS)
+            raise input_error("test", "'t' or 'sign' without the users' values", found, hint=KEEPING_USERS)
         system, baseline = (self._tables_of_users[name] for name in pair)
         values, baseline_values = system.values[index], baseline.values[index]
         both = ~(np.isnan(values) | np.isnan(baseline_values))
@@ -590,6 +590,73 @@ class Comparison(Exports, Mapping[str, Mapping[str, float]]):
         name = self._name_of(metric, "metric")
         (direction,) = (value.info.direction for value in self._plan if value.name == name)
         return best_systems(numbers, direction)
+
+    def worst(self, metric: str, system: str | None = None, *, baseline: str | None = None, n: int = 10) -> WorstUsers:
+        """Return the users who lose most with one system against another, the largest loss first.
+
+        Parameters
+        ----------
+        metric : str
+            A metric of the comparison, in any spelling. Whether users lose by lower or higher values is its direction.
+        system : str, optional
+            The system whose losses are shown. By default, the only one beside the baseline.
+        baseline : str, optional
+            The system that it is compared with. By default, the baseline of the comparison.
+        n : int
+            How many users, at most. The default is 10.
+
+        Returns
+        -------
+        WorstUsers
+            It prints, and has ``users``, ``values``, `to_pandas` and the other exports. Equal losses are in the order of
+            the users' keys; users who do not lose are left out.
+
+        Raises
+        ------
+        InputError, InputTypeError
+            If reports keep no values of users (``per_user=True`` does), a system is none or must be named, or the metric is
+            not of the comparison, has no direction, or is one of all lists together.
+
+        Examples
+        --------
+        >>> import exactk
+        >>> truth = {"q1": ["a"], "q2": ["b"], "q3": ["c"]}
+        >>> old, new = {"q1": ["a"], "q2": ["b"], "q3": ["c"]}, {"q1": ["a"], "q2": ["x"], "q3": ["y", "c"]}
+        >>> comparison = exactk.compare(truth, {"old": old, "new": new}, "mrr", baseline="old", per_user=True)
+        >>> comparison.worst("mrr")
+        user     old     new  difference
+        q2    1.0000  0.0000     -1.0000
+        q3    1.0000  0.5000     -0.5000
+        the largest losses of new against old in mrr: 2 of 3 users lose
+        """
+        name = self._name_of(metric, "metric")
+        if name not in self.metrics:
+            raise input_error("metric", f"one of {', '.join(self)}", repr(metric))
+        index = self.metrics.index(name)
+        value, sign = self._plan[index], sign_of(self._plan[index])
+        baseline = self._system_of_pair("baseline", self._options.baseline if baseline is None else baseline)
+        system = self._system_of_pair("system", system, baseline)
+        if self._matched is None:
+            raise input_error("comparison", "the users' values", "none", hint=KEEPING_USERS)
+        users = self._matched.users
+        values, others = (self._matched.tables[one].values[index] for one in (system, baseline))
+        gains = sign * (values - others)
+        rows = lowest_rows(np.where(gains < 0, gains, np.nan), users, n)
+        lose, both = int((gains < 0).sum()), plural(int((~np.isnan(gains)).sum()), "user")
+        return WorstUsers(
+            users=users[rows],
+            values={baseline: others[rows], system: values[rows], "difference": (values - others)[rows]},
+            note=f"the largest losses of {system} against {baseline} in {value.spelling}: {lose} of {both} lose",
+        )
+
+    def _system_of_pair(self, argument: str, given: str | None, baseline: str | None = None) -> str:
+        """Return a system of a pair, which must be named if there are several; the other one is the baseline."""
+        choices = [system for system in self._reports if system != baseline]
+        if given is None and len(choices) == 1:
+            return choices[0]
+        if given not in choices:
+            raise input_error(argument, f"one of {', '.join(map(repr, choices))}", repr(given))
+        return given
 
     def _tested_name(self, metric: str, argument: str) -> str:
         """Return the canonical name of a metric whose differences are tested."""

@@ -21,6 +21,9 @@ if TYPE_CHECKING:
     from exactk._runtime.table import Kind, Table
 
 
+_OF_USERS = ("codes", "grades", "hits", "lengths", "relevant", "in_truth", "has_list")
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class JudgedLists(ExportsTable):
     """The first k ranks of each user's list beside the truth, as arrays: what `exactk.judge` returns.
@@ -61,6 +64,10 @@ class JudgedLists(ExportsTable):
            [False, False, False]])
     >>> judged
     judged lists of 2 users at k=3: 4 items, 2 hits
+    >>> judged[1].items
+    array([[ 3, -1, -1]])
+    >>> judged.unjudged_items()
+    {0: [2], 1: [3]}
     """
 
     _has_all = "to_pandas() has them"
@@ -78,7 +85,7 @@ class JudgedLists(ExportsTable):
 
     def __post_init__(self) -> None:
         """Make the arrays read-only."""
-        for name in ("codes", "grades", "hits", "lengths", "relevant", "in_truth", "has_list"):
+        for name in _OF_USERS:
             object.__setattr__(self, name, read_only(getattr(self, name)))
 
     @property
@@ -96,9 +103,48 @@ class JudgedLists(ExportsTable):
 
     def __repr__(self) -> str:
         users = "1 user" if len(self) == 1 else f"{len(self):,} users"
-        return (
-            f"judged lists of {users} at k={self.k}: {int(self.lengths.sum()):,} items, {int(self.hits.sum()):,} hits"
+        items = "1 item" if self.lengths.sum() == 1 else f"{int(self.lengths.sum()):,} items"
+        hits = "1 hit" if self.hits.sum() == 1 else f"{int(self.hits.sum()):,} hits"
+        return f"judged lists of {users} at k={self.k}: {items}, {hits}"
+
+    @cached_property
+    def _keys(self) -> NDArray[Any]:
+        return np.arange(self.first_user, self.first_user + len(self)) if self.users is None else self.users
+
+    @cached_property
+    def _row_of(self) -> dict[Any, int]:
+        return {key: row for row, key in enumerate(self._keys.tolist())}
+
+    def __getitem__(self, user: object) -> JudgedLists:
+        """Return the list of one user, by key or, without keys, by row number."""
+        try:
+            row = self._row_of[user]
+        except (KeyError, TypeError):
+            raise KeyError(f"no list of user {user!r}") from None
+        return self._of_rows(slice(row, row + 1))
+
+    def _of_rows(self, rows: slice) -> JudgedLists:
+        users = None if self.users is None else self.users[rows]
+        some: dict[str, Any] = {name: getattr(self, name)[rows] for name in _OF_USERS}
+        return JudgedLists(
+            **some, users=users, item_keys=self.item_keys, first_user=self.first_user + (rows.start or 0)
         )
+
+    def unjudged_items(self) -> dict[Any, list[Any]]:
+        """Return the items of the first k ranks that the truth has no grade for, best first, by user: what to judge next.
+
+        Users without such items are left out, and so are later copies of an item.
+        """
+        keys = self._keys.tolist()
+        has_grade, unjudged = ~np.isnan(self.grades), dict[Any, list[Any]]()
+        for row in np.flatnonzero(((self.codes >= 0) & ~has_grade).any(axis=1)).tolist():
+            graded = {*self.codes[row, has_grade[row]].tolist(), -1}  # of which later copies have none
+            items = self.items[row, ~has_grade[row]].tolist()
+            codes = self.codes[row, ~has_grade[row]].tolist()
+            without = {code: item for code, item in zip(codes, items, strict=True) if code not in graded}
+            if without:
+                unjudged[keys[row]] = [*without.values()]
+        return unjudged
 
     def columns(self) -> dict[str, Any]:
         """Return a row for each user and item: the user, the rank from 1, the item, its grade and whether it is a hit.
@@ -109,7 +155,6 @@ class JudgedLists(ExportsTable):
         from exactk._report.user_table import user_columns
 
         rows, ranks = np.nonzero(self.codes >= 0)
-        users = np.arange(self.first_user, self.first_user + len(self)) if self.users is None else self.users
         items = self.items[rows, ranks]
         columns = {
             "rank": ranks + 1,
@@ -117,18 +162,15 @@ class JudgedLists(ExportsTable):
             "grade": self.grades[rows, ranks],
             "hit": self.hits[rows, ranks],
         }
-        return join_columns(user_columns(users[rows]), columns)
+        return join_columns(user_columns(self._keys[rows]), columns)
 
     def _tables(self) -> Sequence[Table]:
         from exactk._runtime.table import MOST_ROWS
 
         shown = max(1, MOST_ROWS // max(1, self.k))
-        names = ("codes", "grades", "hits", "lengths", "relevant", "in_truth", "has_list")
-        some: dict[str, Any] = {name: getattr(self, name)[:shown] for name in names}
-        users = None if self.users is None else self.users[:shown]
-        first = JudgedLists(**some, users=users, item_keys=self.item_keys, first_user=self.first_user)
+        first = self._of_rows(slice(shown))
         notes = [f"the first {plural(shown, 'user')}; to_pandas() has all"] if len(self) > shown else []
-        return [first._table(None)._replace(caption=capitalized(repr(self)), notes=notes)]
+        return [first._table(None)._replace(caption=capitalized(repr(self)), notes=notes)]  # noqa: SLF001 - its own
 
     def _table(self, digits: int | None) -> Table:
         from exactk._runtime.table import Column, Table

@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from exactk._report.sums import GroupSums, Label, Sums
     from exactk._report.tallies import GroupTally, ItemTally
     from exactk._report.user_table import UserTable
+    from exactk._report.worst_users import WorstUsers
     from exactk._runtime.table import Column, Kind, Table
 
 _T = TypeVar("_T")
@@ -389,6 +390,55 @@ class Report(Exports, Mapping[str, float]):
         values = self._of_groups(values_of_groups, groups, index)
         return disparity_of_groups(dict(zip(groups, values, strict=True)), how, self.state.spellings[index])
 
+    def worst(self, metric: str, n: int = 10) -> WorstUsers:
+        """Return the users with the worst values of a metric, the worst first. `exactk.explain` shows why.
+
+        Parameters
+        ----------
+        metric : str
+            A metric that was requested, in any spelling. Whether low or high values are worse is its direction.
+        n : int
+            How many users, at most. The default is 10.
+
+        Returns
+        -------
+        WorstUsers
+            It prints, and has ``users``, ``values``, `to_pandas` and the other exports. Equal values are in the order of
+            the users' keys; users without a value (NaN) are left out.
+
+        Raises
+        ------
+        InputError, InputTypeError
+            If the report keeps no values of users (``per_user=True`` does), the metric is not of the report, has no
+            direction, or is one of all lists together.
+
+        See Also
+        --------
+        Comparison.worst : The largest losses of a system against another one.
+
+        Examples
+        --------
+        >>> import exactk
+        >>> truth, lists = {"q1": ["a"], "q2": ["b"], "q3": ["c"]}, {"q1": ["a"], "q2": ["x"], "q3": ["y", "c"]}
+        >>> exactk.evaluate(truth, lists, "mrr", per_user=True).worst("mrr", n=2)
+        user     mrr
+        q2    0.0000
+        q3    0.5000
+        the worst 2 of 3 users
+        """
+        from exactk._report.worst_users import KEEPING_USERS, WorstUsers, lowest_rows, sign_of
+
+        index = self._index_of(metric)
+        value, sign = self._plan[index], sign_of(self._plan[index])
+        if self.table is None:
+            raise input_error("report", "the users' values", "none", hint=KEEPING_USERS)
+        numbers, users = self.table[index], self.users
+        rows = lowest_rows(sign * numbers, users, n)
+        with_value = plural(int((~np.isnan(numbers)).sum()), "user")
+        return WorstUsers(
+            users=users[rows], values={value.spelling: numbers[rows]}, note=f"the worst {len(rows)} of {with_value}"
+        )
+
     def _index_of(self, metric: str, argument: str = "metric") -> int:
         """Return the index of a value, by any spelling of its metric; raise InputError if it was not requested."""
         from exactk._report.state import by_name
@@ -653,12 +703,20 @@ class Report(Exports, Mapping[str, float]):
             return report
 
     @writes
-    def to_html(self, *, title: str | None = None, note: str = "", lists: JudgedLists | None = None) -> str:
+    def to_html(
+        self,
+        *,
+        title: str | None = None,
+        note: str = "",
+        examples: int = 20,
+        item_names: Mapping[Any, str] | None = None,
+        lists: JudgedLists | None = None,
+    ) -> str:
         """Return the report as one HTML page, or write it to a file.
 
-        The page is one file without scripts, which loads nothing and names no user. It has the values with intervals, curves
-        over cutoffs, groups, counts, how the numbers were computed, and the numbers as JSON. Where data are missing, a line
-        says what to write. Needs jinja2 and SciPy: ``pip install 'exactk[report]'``.
+        The page is one file without scripts, which loads nothing. It has the values with intervals, curves over cutoffs,
+        groups, counts, the worst and the best users if their values were kept (``per_user=True``), how the numbers were
+        computed, and the numbers as JSON. Where data are missing, a line says what to write. Needs jinja2 and SciPy: ``pip install 'exactk[report]'``.
 
         Parameters
         ----------
@@ -666,9 +724,15 @@ class Report(Exports, Mapping[str, float]):
             The heading.
         note : str
             A paragraph below the heading.
+        examples : int
+            How many of the users with the worst values, and of those with the best, are shown: their keys and values in
+            the first metric and, with `lists`, what was recommended to them. 0 leaves no data of single users on the page.
+            The default is 20.
+        item_names : mapping of item to str, optional
+            Names of items, shown beside their keys in lists.
         lists : JudgedLists, optional
-            The lists, from `exactk.judge` of the same truth and predictions: the page then shows how many relevant items
-            the users have, and how long their lists are.
+            The lists, from `exactk.judge` of the same truth and predictions, with the same ``exclude=``: the page then shows
+            how many relevant items the users have, and how long their lists are.
 
         Raises
         ------
@@ -691,7 +755,8 @@ class Report(Exports, Mapping[str, float]):
         from exactk._report.exports import html_page, page_request
 
         of_system = None if lists is None else {"": lists}
-        return html_page(self, page_request(title=title, note=note, lists=of_system))
+        request = page_request(title=title, note=note, examples=examples, item_names=item_names, lists=of_system)
+        return html_page(self, request)
 
     def plot(self, kind: ReportPlot = "values", metric: str | None = None, *, ax: Axes | None = None) -> DrawnDisplay:
         """Draw the report with matplotlib. Needs ``pip install 'exactk[plots]'``.

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from exactk._engine.problem import Problem
     from exactk._plan.values import Value
     from exactk.reference.hit_metrics import Ratio
+    from exactk.reference.judge import JudgedUser
 
 
 _SCALE = 4096  # a product of three doubles is a multiple of 2^-3222
@@ -57,7 +58,7 @@ def _evaluate(problem: Problem) -> Outcome:
     ]
     per_user = np.array(
         [
-            [_value_of_ratio(ratio, value.rules) for ratio in row]
+            [value_of_ratio(ratio, value.rules) for ratio in row]
             for value, row in zip(problem.values, ratios, strict=True)
         ]
     ).reshape(len(problem.values), len(users))
@@ -120,15 +121,21 @@ def _ratio_of_user(users: JudgedUsers, user: int, value: Value) -> Ratio | None:
             return 0.0, 1.0
         case "one":
             return 1.0, 1.0
-    rules = resolved_rules(value)
-    judged = users.judged_user(user, rules)
     if value.custom is not None:
-        numerator, denominator = users.given_ratio(user, value)
-    elif rules["ties"] == "expected":
-        numerator, denominator = expected_ratio(value.metric, judged, value.cutoff, rules, value.parameter)
-    else:
-        numerator, denominator = METRICS[value.metric](judged, value.cutoff, rules, value.parameter)
+        return users.given_ratio(user, value)
+    rules = resolved_rules(value)
+    return ratio_of_judged(users.judged_user(user, rules), value, rules)
+
+
+def ratio_of_judged(judged: JudgedUser, value: Value, rules: Rules) -> Ratio:
+    """Return the numerator and the denominator of a judged user."""
+    metric = expected_ratio if rules["ties"] == "expected" else _ratio
+    numerator, denominator = metric(value.metric, judged, value.cutoff, rules, value.parameter)
     return float(numerator), float(denominator)
+
+
+def _ratio(metric: str, judged: JudgedUser, k: int | None, rules: Rules, parameter: float) -> Ratio:
+    return METRICS[metric](judged, k, rules, parameter)
 
 
 def _leaves_out(ratio: Ratio | None, rules: Rules) -> bool:
@@ -143,7 +150,8 @@ def _undefined_users(users: JudgedUsers, value: Value, ratios: Sequence[Ratio | 
     return sum(bool(one.ranking) and (one.relevant > 0 or not value.info.reads_truth) for one in judged)
 
 
-def _value_of_ratio(ratio: Ratio | None, rules: Rules) -> float:
+def value_of_ratio(ratio: Ratio | None, rules: Rules) -> float:
+    """Return the value of a user, NaN for one who is skipped."""
     if ratio is None:
         return math.nan
     numerator, denominator = ratio
@@ -171,7 +179,7 @@ def _sums_of_group(problem: Problem, value: Value, ratios: list[Ratio | None], g
             total += _scaled_product(weight, ratio[0])
             weight_sum += _scaled_product(weight, ratio[1])
             continue
-        number = _value_of_ratio(ratio, value.rules)
+        number = value_of_ratio(ratio, value.rules)
         if math.isnan(number):
             undefined += 1
             continue
@@ -228,6 +236,14 @@ def _problem_counts(problem: Problem, users: JudgedUsers, undefined: tuple[int, 
     )
 
 
+def ratios_over_ties(users: JudgedUsers, user: int, value: Value, rules: Rules) -> list[Ratio]:
+    """Return the ratios of a user with the relevant items of each tie first, and last."""
+    orders = [{**rules, "ties": ties} for ties in ("optimistic", "pessimistic")]
+    return [
+        METRICS[value.metric](users.judged_user(user, order), value.cutoff, rules, value.parameter) for order in orders
+    ]
+
+
 _MILLION = 1_000_000
 
 
@@ -256,11 +272,8 @@ def _tie_spread(users: JudgedUsers, user: int, value: Value) -> int | None:
         last = math.inf if value.cutoff is None else value.cutoff
         if any(len(hits) in range(1, size) and first < last for first, size, hits in ties):
             return _MILLION
-    ratios = [
-        METRICS[value.metric](users.judged_user(user, {**rules, "ties": ties}), value.cutoff, rules, value.parameter)
-        for ties in ("optimistic", "pessimistic")
-    ]
-    best, worst = (_value_of_ratio(ratio, rules) for ratio in ratios)
+    ratios = ratios_over_ties(users, user, value, rules)
+    best, worst = (value_of_ratio(ratio, rules) for ratio in ratios)
     if ratios[0] == ratios[1] or (rules["average"] != "micro" and (best == worst or math.isnan(best))):
         return None
     return int(min(abs(best - worst), 1000) * _MILLION)

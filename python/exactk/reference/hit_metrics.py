@@ -149,7 +149,7 @@ def hit_rate(user: JudgedUser, k: int | None, _rules: Rules, _: float) -> Ratio:
 
 @terms_of("average_precision")
 def precision_terms(user: JudgedUser, k: int | None, _rules: Rules, _: float) -> Iterator[Term]:
-    """The precision h(i) / i at each hit."""
+    """Yield h(i) / i for each hit."""
     ranks = user.hit_ranks(k)
     for rank, is_hit in user.hit_flags(k):
         yield Term(bisect_right(ranks, rank) / rank if is_hit else 0.0)
@@ -163,7 +163,7 @@ def average_precision(user: JudgedUser, k: int | None, rules: Rules, _: float) -
 
 @terms_of("average_recall")
 def recall_terms(user: JudgedUser, k: int | None, _rules: Rules, _: float) -> Iterator[Term]:
-    """The number of hits h(i) at each hit."""
+    """Yield h(i) for each hit."""
     ranks = user.hit_ranks(k)
     for rank, is_hit in user.hit_flags(k):
         yield Term(float(bisect_right(ranks, rank)) if is_hit else 0.0)
@@ -221,7 +221,7 @@ def dcg(user: JudgedUser, k: int | None, rules: Rules, _: float) -> Ratio:
 
 
 def ideal_terms(user: JudgedUser, k: int | None, rules: Rules) -> Iterator[Term]:
-    """The discounted gains of the ideal ranking: the highest gains first."""
+    """Yield the discounted gains of the ideal ranking: the highest gains first."""
     ideal_length = divisor(rules["ideal_over"], user, k)
     # A full-k ideal continues below the relevant items; it requires binary gains, which are all 1.
     best = sorted((gain(grade, rules) for grade in user.relevant_grades), reverse=True)[:ideal_length]
@@ -274,7 +274,7 @@ def rbp(user: JudgedUser, k: int | None, rules: Rules, p: float) -> Ratio:
 
 @terms_of("err")
 def stop_terms(user: JudgedUser, k: int | None, rules: Rules, max_grade: float) -> Iterator[Term]:
-    """The probability R(i) to stop at an item, times the probability to reach it, over its rank."""
+    """R(i) / i times the product of 1 - R(j) above."""
     unsatisfied = 1.0
     for rank, item in user.counted(k):
         is_hit = item is not None and item.relevant
@@ -291,7 +291,7 @@ def err(user: JudgedUser, k: int | None, rules: Rules, max_grade: float) -> Rati
 
 @terms_of("auc")
 def pair_terms(user: JudgedUser, _k: int | None, _rules: Rules, _: float) -> Iterator[Term]:
-    """The other items below each hit, and half of those that tie with it."""
+    """Count the other items below each hit, and half of those that tie with it."""
     flags = [is_hit for _, is_hit in user.hit_flags(None)]
     others_below, begin = len(flags) - sum(flags), 0
     for size in user.ties:
