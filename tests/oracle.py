@@ -176,7 +176,18 @@ def _narrowed(score: float, rules: Rules) -> float:
 
 
 def _tie_groups(user: User, rules: Rules) -> list[list[Item]]:
-    """Return the items that may be ranked, best first, with ties in input order."""
+    """Return the items that may be ranked, best first, with ties in input order; each once, if repeats take no rank."""
+    groups = _groups_with_repeats(user, rules)
+    if rules["duplicate_items"] != "collapse":
+        return groups
+    firsts = [
+        [item for item in dict.fromkeys(group) if not any(item in above for above in groups[:i])]
+        for i, group in enumerate(groups)
+    ]
+    return [group for group in firsts if group]
+
+
+def _groups_with_repeats(user: User, rules: Rules) -> list[list[Item]]:
     if user.scores is None:
         return [[item] for item in user.ranking or () if item not in user.excluded]
     rows = [(item, _narrowed(score, rules)) for item, score in user.scores if item not in user.excluded]
@@ -190,7 +201,7 @@ def _tie_groups(user: User, rules: Rules) -> list[list[Item]]:
 
 def _orders(user: User, rules: Rules, ties: str) -> list[list[tuple[int, Item]]]:
     """Return every order of the list that counts, as (rank, item)."""
-    if user.given_ranks is not None and rules["rank_gaps"] == "keep":
+    if user.given_ranks is not None and _keeps_gaps(rules):
         return [_kept_ranks(user)]
     groups = _tie_groups(user, rules)
     grades, _ = _grades(user, rules)
@@ -207,6 +218,11 @@ def _orders(user: User, rules: Rules, ties: str) -> list[list[tuple[int, Item]]]
         order += [(last if ties == "shared" else len(order) + i + 1, item) for i, item in enumerate(arranged)]
         seen |= set(group)
     return [order]
+
+
+def _keeps_gaps(rules: Rules) -> bool:
+    """Return whether items stay at the ranks that were given, which is not so where repeats take no rank."""
+    return bool(rules["rank_gaps"] == "keep" and rules["duplicate_items"] != "collapse")
 
 
 def _kept_ranks(user: User) -> list[tuple[int, Item]]:
@@ -601,7 +617,8 @@ def _refuse_invalid(user: User, asked: Asked) -> None:
     repeats = any(group.count(item) > 1 for group in _tie_groups(user, rules) for item in given & set(group))
     if expects and repeats and rules["duplicate_items"] == "first":
         raise RefusedError("which of the copies counts depends on the order")
-    ranks = user.given_ranks if rules["rank_gaps"] == "keep" else None
+    _refuse_gaps(user.given_ranks or (), rules)
+    ranks = user.given_ranks if _keeps_gaps(rules) else None
     if ranks and ranks[0] < 1:
         raise RefusedError("there is no rank 0")
     if ranks and asked.metric in {"auc", "list_auc"} and list(ranks) != list(range(1, len(ranks) + 1)):
@@ -618,6 +635,13 @@ def _refuse_invalid(user: User, asked: Asked) -> None:
         if len(group) > 1 and given & set(group) and (asked.cutoff is None or first <= asked.cutoff):
             raise RefusedError("an item of the truth is in a tie")
         first += len(group)
+
+
+def _refuse_gaps(ranks: Sequence[int], rules: Rules) -> None:
+    """Raise RefusedError for gaps that are to be kept where repeats take no rank."""
+    is_refused = rules["rank_gaps"] == "keep" and not _keeps_gaps(rules)
+    if is_refused and any(below > rank + 1 for rank, below in zip([0, *ranks], ranks, strict=False)):
+        raise RefusedError("gaps are kept, and new ranks are given")
 
 
 def _refuse_any_tie(user: User, asked: Asked) -> None:

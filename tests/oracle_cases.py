@@ -80,7 +80,7 @@ CHOICES: dict[str, list[Any]] = {
     "empty_list": ["compute", "skip", "zero", "one"],
     "missing_list": ["compute", "skip", "zero", "one"],
     "undefined": ["zero", "one", "nan", "skip"],
-    "duplicate_items": ["first", "count"],
+    "duplicate_items": ["first", "count", "collapse"],
     "duplicate_truth": ["first", "max", "count"],
     "ties": ["lowest_id", "highest_id", "input_order", "optimistic", "pessimistic", "shared", "expected", "raise"],
     "nan": ["raise", "last"],
@@ -95,7 +95,7 @@ CHOICES: dict[str, list[Any]] = {
 EXPECTED = {"precision", "recall", "fbeta", "f1", "hit_rate", "average_precision", "ndcg", "dcg", "reciprocal_rank"}
 EXPECTED |= {"r_precision", "set_average_precision", "num_hits", "auc"}
 CLOSE_SCORES = [1.0, 1.0 + 2**-40, 1.0 - 2**-40, 2.0]  # equal in single precision, except for the last
-RANKING_FIELDS = ("score_dtype", "negative_infinity", "rank_gaps")
+RANKING_FIELDS = ("score_dtype", "negative_infinity", "rank_gaps", "duplicate_items")
 # Those that read what users have in train have an oracle of their own, `history_oracle.py`.
 METRICS = sorted(name for name, info in evaluation_metrics.items() if not info.of_collection and not info.reads_history)
 OF_ITEMS = [name for name in METRICS if metric_registry[name].reads_list]
@@ -357,7 +357,7 @@ def _draw_users(rng: random.Random, *, is_keyed: bool, is_scored: bool, rules: d
     has_repeats = rng.random() < 0.15
     if has_repeats and rules["duplicate_items"] == rules["duplicate_truth"] == "raise" and rng.random() < 0.8:
         rules["duplicate_items"], rules["duplicate_truth"] = (
-            rng.choice(["first", "count"]),
+            rng.choice(CHOICES["duplicate_items"]),
             rng.choice(["first", "max", "count"]),
         )
     grades = rng.choice([[1.0], [0.0, 1.0, 2.0, 3.0], [0.0, 0.5, 1.0, 1.5, 2.5], [-2.0, -1.0, 0.0, 1.0, 3.0]])

@@ -119,6 +119,8 @@ class DrawnLists(NamedTuple):
         rest = [item for item in listed if item not in excluded]
         if not rest and self.rules["list_users"] == "users" and self.rules["empty_list"] == "skip":
             return None
+        if self.rules["duplicate_items"] == "collapse":
+            rest = list(dict.fromkeys(rest))
         rest = rest[:cutoff]
         counts_repeats = self.rules["duplicate_items"] == "count"
         return [(rank, item) for rank, item in enumerate(rest, 1) if counts_repeats or item not in rest[: rank - 1]]
@@ -132,7 +134,7 @@ def drawn_lists(draw: st.DrawFn, ids: st.SearchStrategy[int]) -> DrawnLists:
     kinds: list[st.SearchStrategy[Any]] = [relevant, listed, st.lists(ids, max_size=2)]
     truth, lists, exclude = (draw(st.lists(kind, min_size=size, max_size=size)) for kind in kinds)
     rules = {
-        "foreign_items": ["ignore", "count"], "duplicate_items": ["first", "count"], "list_users": ["lists", "users"],
+        "foreign_items": ["ignore", "count"], "duplicate_items": ["first", "count", "collapse"], "list_users": ["lists", "users"],
         "users": ["truth", "both", "predictions", "union"], "empty_truth": ["skip", "compute"], "empty_list": ["skip", "compute"], "undefined": ["nan"],
     }  # fmt: skip
     return DrawnLists(truth, lists, exclude, {name: draw(st.sampled_from(some)) for name, some in rules.items()})

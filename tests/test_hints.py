@@ -486,7 +486,7 @@ def literals_of(expression: ast.expr) -> list[str]:
 def test_f66_hints_name_no_keyword_that_there_is_not() -> None:
     """A field of the convention is one within ``convention={...}`` alone."""
     hints = hints_of_sources()
-    assert any("'duplicate_items': 'first'" in hint for hint in hints)
+    assert any("'duplicate_items': 'collapse'" in hint for hint in hints)
     assert any("distances.astype(float)" in hint for hint in hints)
     parameters = {name for call in PUBLIC_CALLS for name in inspect.signature(call).parameters}
     for hint in hints:

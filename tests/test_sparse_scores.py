@@ -124,7 +124,7 @@ def test_sparse_scores_are_the_lists_that_they_rank(data: st.DataObject) -> None
         by_tie = np.argsort(order, kind="stable")
         best = sort_by_numpy(row[by_tie], (), predictions.min_score, "lowest_id")
         lists.append(ids[by_tie][best] if predictions.has(user) else None)
-    repeats = data.draw(st.sampled_from(["raise", "first", "count"]))
+    repeats = data.draw(st.sampled_from(["raise", "first", "count", "collapse"]))
     exclude = data.draw(st.lists(st.lists(IDS, max_size=4), min_size=users, max_size=users))
     options = {"convention": with_rules(ties=ties, duplicate_items=repeats), "exclude": exclude, "per_user": True}
     truth = data.draw(truths(users))

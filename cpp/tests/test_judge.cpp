@@ -110,6 +110,48 @@ TEST_CASE("ids are compared in full, up to 2^63 - 1 and with every id type") {
   }
 }
 
+TEST_CASE("a list whose repeats are collapsed matches as the list of its first copies does") {
+  std::mt19937_64 random(1);
+  for (const std::uint64_t factor : {std::uint64_t{1}, (std::uint64_t{1} << 55U) + 1}) {
+    ListMatcher collapsing(kAnyId, true, idle_run);
+    collapsing.collapse_repeats();
+    ListMatcher matcher(kAnyId, true, idle_run);
+    const auto draw = [&](std::size_t most) {
+      Ids ids(random() % (most + 1));
+      for (std::int64_t& id : ids) id = static_cast<std::int64_t>(random() % 9 * factor);
+      return ids;
+    };
+    for (int user = 0; user < 1000; ++user) {
+      CAPTURE(user);
+      const Ids truth = draw(4);
+      const Ids list = draw(12);
+      const Ids exclude = draw(2);
+      Ids firsts;
+      for (const std::int64_t id : list) {
+        if (!contains(firsts, id)) firsts.push_back(id);
+      }
+      Matches expected = match(matcher, truth, firsts, exclude);
+      const Matches& matches = match(collapsing, truth, list, exclude);
+      expected.list_duplicates = static_cast<Count>(list.size() - firsts.size());
+      expected.first_list_duplicate = matches_by_search(truth, list, exclude).first_list_duplicate;
+      check_equal(matches, expected);
+    }
+  }
+}
+
+TEST_CASE("a collapsed repeat moves the given ranks below it up") {
+  ListMatcher matcher(kAnyId, true, idle_run);
+  matcher.collapse_repeats();
+  const Ids truth = {5, 7};
+  const Ids list = {5, 5, 8, 7};
+  const Counts ranks = {1, 2, 4, 6};
+  const Matches& matches = matcher.match(std::span<const std::int64_t>(truth),
+                                         std::span<const std::int64_t>(list), ranks, {});
+  check_matches(matches, {{1, 0, false}, {5, 1, false}});
+  CHECK(matches.list_ranks == Counts{1, 3, 5});
+  CHECK(matches.removed_positions == std::vector<std::size_t>{1});
+}
+
 void forget_entries(Matches& matches) {
   for (Match& match : matches.hits) match.entry = 0;
 }

@@ -67,6 +67,12 @@ TEST_CASE("the valid request is accepted") {
   check_accepted([](Input&) {});
 }
 
+TEST_CASE("repeats are collapsed for all values or for none") {
+  const auto collapse = [](PlannedValue& one) { one.rules.duplicate_items = Duplicates::collapse; };
+  CHECK(refusal([&](Input& in) { collapse(in.values[1]); }) == "metrics");
+  check_accepted([&](Input& in) { std::ranges::for_each(in.values, collapse); });
+}
+
 TEST_CASE("F1: malformed lists are rejected") {
   CHECK(refusal([](Input& in) { in.truth.indptr.clear(); }) == "truth");
   CHECK(refusal([](Input& in) { in.predictions.indptr.clear(); }) == "predictions");

@@ -80,6 +80,11 @@ TEST_CASE("the positions of a list's items") {
     CHECK(positions.absent_entries == Row{2, 3});  // the second 3 is no entry of its own
     CHECK(positions.duplicates == 3);
     CHECK(positions.first_duplicate == 4);
+    const Row left_out = {2, 4, 7};
+    matcher.leave_out(left_out);
+    CHECK(positions.truth == Row{0, 5});
+    CHECK(positions.entries == std::vector<Count>{4, 1});
+    CHECK(positions.excluded == Row{1, 3, 4, 6, 2, 4, 7});
   }
 }
 

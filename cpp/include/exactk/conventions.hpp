@@ -60,7 +60,7 @@ enum class Average : std::uint8_t { macro, micro, geometric, of_means };
 enum class Users : std::uint8_t { truth, both, predictions, union_ };
 enum class Empty : std::uint8_t { compute, skip, zero, one, error };
 enum class Undefined : std::uint8_t { zero, one, nan, skip };
-enum class Duplicates : std::uint8_t { raise, first, max, count };
+enum class Duplicates : std::uint8_t { raise, first, max, count, collapse };
 enum class NegativeGrades : std::uint8_t { raise, unjudged, zero_gain };
 enum class Ties : std::uint8_t {
   lowest_id,

@@ -74,7 +74,8 @@ constexpr std::array<std::string_view, 5> kNames<Empty> = {"compute", "skip", "z
 template <>
 constexpr std::array<std::string_view, 4> kNames<Undefined> = {"zero", "one", "nan", "skip"};
 template <>
-constexpr std::array<std::string_view, 4> kNames<Duplicates> = {"raise", "first", "max", "count"};
+constexpr std::array<std::string_view, 5> kNames<Duplicates> = {"raise", "first", "max", "count",
+                                                                "collapse"};
 template <>
 constexpr std::array<std::string_view, 3> kNames<NegativeGrades> = {"raise", "unjudged",
                                                                     "zero_gain"};
@@ -240,9 +241,11 @@ constexpr auto kFields = std::to_array<ConventionField>({
            Empty::error>("missing_list", "a user in the truth without a list"),
     choice<&Rules::undefined, Undefined::zero, Undefined::one, Undefined::nan, Undefined::skip>(
         "undefined", "a ratio with divisor 0"),
-    choice<&Rules::duplicate_items, Duplicates::raise, Duplicates::first, Duplicates::count>(
+    choice<&Rules::duplicate_items, Duplicates::raise, Duplicates::first, Duplicates::count,
+           Duplicates::collapse>(
         "duplicate_items",
-        "an item repeated in a list: an error, no hit at its later ranks, or a hit each time"),
+        "an item repeated in a list: an error, no hit at its later ranks, a hit each time, or one "
+        "item at its best rank, with later copies removed before ranks are counted"),
     choice<&Rules::duplicate_truth, Duplicates::raise, Duplicates::first, Duplicates::max,
            Duplicates::count>("duplicate_truth",
                               "an item repeated in a user's truth: an error, one item with its "

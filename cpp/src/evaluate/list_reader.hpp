@@ -23,7 +23,9 @@ class ListReader {
       : job_(job),
         matcher_(matcher),
         judge_(judge),
-        base_matcher_(job.id_bits, /*needs_entries=*/true, job.run) {}
+        base_matcher_(job.id_bits, /*needs_entries=*/true, job.run) {
+    if (job.plan.collapses_repeats) base_matcher_.collapse_repeats();
+  }
 
   // Forgets the lists of the previous user.
   void start_user() noexcept {

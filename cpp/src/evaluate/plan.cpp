@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstddef>
 #include <iterator>
 #include <string>
 #include <utility>
@@ -169,6 +170,22 @@ void choose_depths(Plan& plan) {
   }
 }
 
+// Whether repeats are removed from lists. Lists are matched once for all values, so these must
+// agree.
+bool collapses_repeats(const Plan& plan) {
+  const auto collapses = [](const Rules& rules) {
+    return rules.duplicate_items == Duplicates::collapse;
+  };
+  const auto collapses_for_tally = [&](const ListCount& tally) { return collapses(*tally.rules); };
+  const auto count = std::ranges::count_if(plan.passes, collapses, &Pass::rules) +
+                     std::ranges::count_if(plan.list_counts, collapses_for_tally);
+  const auto size = static_cast<std::ptrdiff_t>(plan.passes.size() + plan.list_counts.size());
+  if (count == 0 || count == size) return count > 0;
+  throw InputError({.argument = "metrics",
+                    .expected = "duplicate_items='collapse' for all values or for none",
+                    .found = "it for some"});
+}
+
 bool is_plain(const Request& request, std::span<const Pass> passes) {
   constexpr Count kFewUsers = 100;  // are judged before the passes are split
   if (request.truth.row_count() <= kFewUsers) return false;
@@ -298,6 +315,7 @@ Plan make_plan(const Request& request) {
   choose_cutoff_sets(plan, cutoffs);
   choose_judging_rules(plan, request.tally_rules);
   choose_depths(plan);
+  plan.collapses_repeats = collapses_repeats(plan);
   plan.is_plain = is_plain(request, plan.passes);
   if (!plan.is_plain) return plan;
   if (counts_one_by_one(request, plan.passes)) {

@@ -84,6 +84,7 @@ struct Plan {
   Count tie_free_list_depth = 0;      // likewise of all items of lists that a metric reads
   bool refuses_tied_repeats = false;  // of an item of the truth within a tie
   bool reads_values = false;          // of relevant items
+  bool collapses_repeats = false;     // in the lists of all values
   // Whether the values of users without repeated or tied items depend on nothing but the number of
   // relevant items, the length of the list and the ranks of the hits.
   bool is_plain = false;

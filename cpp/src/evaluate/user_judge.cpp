@@ -87,7 +87,7 @@ Violation UserJudge::judge_list(Count user, const JudgedLists& judged) {
   const Plan& plan = job_.plan;
   if (matcher_.open(user) && raises(plan, &Rules::nan)) return Violation::nan_score;
   const Ties ties = plan.ties.front();
-  matcher_.keep_excluded_positions();
+  matcher_.keep_removed_positions();
   const Matches& matches = matcher_.match(ties);
   const Violation violation = check_matches(matches, ties);
   if (violation != Violation::none) return violation;

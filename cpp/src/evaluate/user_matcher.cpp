@@ -54,7 +54,9 @@ bool needs_entries(const Job& job) {
 
 UserMatcher::UserMatcher(const Job& job)
     : job_(job), list_matcher_(job.id_bits, needs_entries(job), job.run) {
-  if (job.plan.reads_any_lists()) keep_excluded_positions();
+  if (job.plan.reads_any_lists()) keep_removed_positions();
+  const bool has_lists = std::holds_alternative<Lists>(job.request.predictions);
+  if (job.plan.collapses_repeats && has_lists) list_matcher_.collapse_repeats();
   std::visit(
       [&]<class Source>(const Source& source) {
         if constexpr (!std::is_same_v<Source, Lists>) {
@@ -77,7 +79,10 @@ bool UserMatcher::open(Count user) {
   if (!ranker_) return false;
   return std::visit(
       [&](auto& ranker) {
-        item_positions_ = open_score_row(ranker, list_matcher_, user, truth(), excluded_items());
+        std::vector<std::int64_t>* const repeats =
+            job_.plan.collapses_repeats ? &lower_repeats_ : nullptr;
+        item_positions_ =
+            open_score_row(ranker, list_matcher_, user, truth(), excluded_items(), repeats);
         if (screening_) ranker.use_screening(screening_->result_of(user));
         return ranker.row().has_nan();
       },
@@ -168,23 +173,23 @@ void UserMatcher::read_list(const Matches& matches, Ties ties, std::span<std::in
   const std::span<const Count> ranks =
       has_ranks ? row_slice(lists.ranks, lists, user_) : lists.ranks;
   const auto write = [&](const auto& row) {
-    if (!has_ranks && matches.excluded_positions.empty()) {
+    if (!has_ranks && matches.removed_positions.empty()) {
       const std::size_t size = std::min(row.size(), items.size());
       in_chunks(size, job_.run, [&](std::size_t begin, std::size_t end) {
         for (std::size_t i = begin; i < end; ++i) items[i] = static_cast<std::int64_t>(row[i]);
       });
       return;
     }
-    std::size_t excluded = 0;
+    std::size_t removed = 0;
     for (std::size_t position = 0; position < row.size(); ++position) {
       if (position % kChunk == kChunk - 1) job_.run.checkpoint();
-      if (excluded < matches.excluded_positions.size() &&
-          matches.excluded_positions[excluded] == position) {
-        ++excluded;
+      if (removed < matches.removed_positions.size() &&
+          matches.removed_positions[removed] == position) {
+        ++removed;
         continue;
       }
       const Count given = has_ranks ? ranks[position] : static_cast<Count>(position) + 1;
-      const auto rank = static_cast<std::size_t>(given) - excluded;
+      const auto rank = static_cast<std::size_t>(given) - removed;
       if (rank > items.size()) break;
       items[rank - 1] = static_cast<std::int64_t>(row[position]);
     }

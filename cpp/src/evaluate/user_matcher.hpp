@@ -22,8 +22,8 @@ class UserMatcher {
 
   // Screens these users together if that pays. Callers may still skip any of them.
   void prepare(std::span<const Count> users);
-  // From now on, lists keep the positions of their excluded items.
-  void keep_excluded_positions() noexcept { list_matcher_.keep_excluded_positions(); }
+  // From now on, lists keep the positions of their removed items.
+  void keep_removed_positions() noexcept { list_matcher_.keep_removed_positions(); }
   // Whether the predictions are scores to rank.
   [[nodiscard]] bool has_scores() const noexcept { return ranker_.has_value(); }
 
@@ -93,8 +93,9 @@ class UserMatcher {
   const ItemPositions* item_positions_ = nullptr;  // of the user, if items have ids
   std::vector<double> values_;                     // of the items of the user's truth, NaN: none
   std::vector<Offset> tied_repeats_;
-  std::vector<EntryScore> entry_scores_;  // by truth entry
-  std::vector<Count> masked_entries_;     // of the truth
+  std::vector<std::int64_t> lower_repeats_;  // positions in the row, if repeats are collapsed
+  std::vector<EntryScore> entry_scores_;     // by truth entry
+  std::vector<Count> masked_entries_;        // of the truth
 };
 
 // Sets all cells to a value.

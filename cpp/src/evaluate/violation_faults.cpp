@@ -37,8 +37,8 @@ Fault duplicate_items_fault(const Request& request, const Matches& matches, Coun
   Fault fault = repeat_fault(item_lists(request.predictions), user, matches.first_list_duplicate);
   fault.argument = "predictions";
   fault.expected = "each item once in a list";
-  fault.change = Change{"duplicate_items", "first"};
-  fault.hint = "accepts it, as does 'count'";
+  fault.change = Change{"duplicate_items", "collapse"};
+  fault.hint = "drops repeats, 'first' and 'count' keep their ranks";
   return fault;
 }
 
@@ -47,8 +47,8 @@ Fault duplicate_base_items_fault(const Request& request, const Matches& matches,
       repeat_fault(request.base ? &*request.base : nullptr, user, matches.first_list_duplicate);
   fault.argument = "base_predictions";
   fault.expected = "each item once in a list";
-  fault.change = Change{"duplicate_items", "first"};
-  fault.hint = "accepts it, as does 'count'";
+  fault.change = Change{"duplicate_items", "collapse"};
+  fault.hint = "drops repeats, 'first' and 'count' keep their ranks";
   return fault;
 }
 

@@ -19,9 +19,10 @@ void ListMatcher::reset(Ids truth, std::size_t list_size, Ids exclude) {
   matches_.unscored_entries.clear();
   matches_.list_ranks.clear();
   given_ranks_ = {};
-  matches_.excluded_positions.clear();
+  matches_.removed_positions.clear();
   matches_.truth_size = static_cast<Count>(truth.size());
   matches_.truth_duplicates = matches_.list_duplicates = matches_.excluded_recommended = 0;
+  matches_.removed = 0;
   matches_.first_truth_duplicate = matches_.first_list_duplicate = -1;
   seen_filter_.reset(truth.size() + list_size + exclude.size(), !exclude.empty());
 }
@@ -84,16 +85,24 @@ void ListMatcher::mark_excluded() {
   });
 }
 
-// Lists the ranks of the items that are not excluded.
+// Leaves the item of the list without a rank.
+void ListMatcher::remove(std::size_t position) {
+  ++matches_.removed;
+  if (keeps_removed_positions_ || !given_ranks_.empty()) {
+    matches_.removed_positions.push_back(position);
+  }
+}
+
+// Lists the ranks of the items that are not removed.
 void ListMatcher::list_remaining_ranks() {
-  std::size_t excluded = 0;
+  std::size_t removed = 0;
   in_chunks(given_ranks_.size(), run_, [&](std::size_t begin, std::size_t end) {
     for (std::size_t position = begin; position < end; ++position) {
-      if (excluded < matches_.excluded_positions.size() &&
-          matches_.excluded_positions[excluded] == position) {
-        ++excluded;
+      if (removed < matches_.removed_positions.size() &&
+          matches_.removed_positions[removed] == position) {
+        ++removed;
       } else {
-        matches_.list_ranks.push_back(given_ranks_[position] - static_cast<Count>(excluded));
+        matches_.list_ranks.push_back(given_ranks_[position] - static_cast<Count>(removed));
       }
     }
   });
@@ -183,6 +192,24 @@ const ItemPositions& ListMatcher::find_item_positions(Ids truth, Ids list, Ids e
     }
   });
   return positions_;
+}
+
+void ListMatcher::leave_out(std::span<const std::int64_t> positions) {
+  const std::size_t size = positions_.truth.size();
+  std::size_t kept = 0;
+  in_chunks(size, run_, [&](std::size_t begin, std::size_t end) {
+    for (std::size_t i = begin; i < end; ++i) {
+      if (std::ranges::binary_search(positions, positions_.truth[i])) continue;
+      positions_.truth[kept] = positions_.truth[i];
+      positions_.entries[kept++] = positions_.entries[i];
+    }
+  });
+  positions_.truth.resize(kept);
+  positions_.entries.resize(kept);
+  in_chunks(positions.size(), run_, [&](std::size_t begin, std::size_t end) {
+    const auto chunk = positions.subspan(begin, end - begin);
+    positions_.excluded.insert(positions_.excluded.end(), chunk.begin(), chunk.end());
+  });
 }
 
 // Keeps the facts about the truth alone that find_item_positions has established.

@@ -1,6 +1,6 @@
-// Matches a list of ids, best first, with a user's truth: takes out excluded items, ranks the rest,
-// and finds the truth's items among them. The slot of an id decides nearly all of the list; only
-// collisions are compared.
+// Matches a list of ids, best first, with a user's truth: takes out excluded items, and repeats if
+// these are collapsed, ranks the rest, and finds the truth's items among them. The slot of an id
+// decides nearly all of the list; only collisions are compared.
 #pragma once
 
 #include <algorithm>
@@ -33,23 +33,24 @@ struct Matches {
   std::vector<Count> excluded_entries;  // entries whose item is excluded
   Count truth_size = 0;                 // number of entries
   Count truth_duplicates = 0;           // entries that repeat an earlier one
-  Count list_length = 0;                // without excluded items
-  // Ranks of the remaining items, if the list has ranks: each excluded item moves those below it
-  // up.
+  Count list_length = 0;                // without removed items
+  // Ranks of the remaining items, if the list has ranks: each removed item moves those below it up.
   std::vector<Count> list_ranks;
-  Count list_duplicates = 0;                    // items of the list that repeat an earlier one
-  Count excluded_recommended = 0;               // excluded items of the list
-  std::vector<std::size_t> excluded_positions;  // ascending; only if asked, or the list has ranks
-  Offset first_truth_duplicate = -1;            // positions within the stored row
+  Count list_duplicates = 0;          // items of the list that repeat an earlier one
+  Count excluded_recommended = 0;     // excluded items of the list
+  Offset first_truth_duplicate = -1;  // positions within the stored row
   Offset first_list_duplicate = -1;
   std::vector<Count> unscored_entries;  // entries whose item has no score, if scores rank
+  // Items of the list that have no rank: excluded ones, and repeats if these are collapsed.
+  Count removed = 0;
+  std::vector<std::size_t> removed_positions;  // ascending; only if asked, or the list has ranks
 };
 
 // Ascending positions of the relevant parts of a list in any order.
 struct ItemPositions {
   std::vector<std::int64_t> truth;     // of items of the truth that are not excluded
   std::vector<Count> entries;          // parallel to `truth`: the item's first entry
-  std::vector<std::int64_t> excluded;  // of excluded items
+  std::vector<std::int64_t> excluded;  // of excluded items, then those that `leave_out` adds
   std::vector<Count> absent_entries;   // entries of the truth whose item is not in the list
   Count duplicates = 0;                // items that repeat an earlier one
   Offset first_duplicate = -1;
@@ -62,8 +63,10 @@ class ListMatcher {
   ListMatcher(std::uint64_t id_bits, bool needs_entries, const Run& run)
       : run_(run), seen_filter_(id_bits, run), needs_entries_(needs_entries) {}
 
-  // From now on, lists keep the positions of their excluded items.
-  void keep_excluded_positions() noexcept { keeps_excluded_positions_ = true; }
+  // From now on, lists keep the positions of their removed items.
+  void keep_removed_positions() noexcept { keeps_removed_positions_ = true; }
+  // From now on, items that repeat an earlier one are removed from lists that `match` reads.
+  void collapse_repeats() noexcept { collapses_repeats_ = true; }
 
   // `ranks`: ascending ranks of the list's items; empty: 1, 2, 3, ... The result is valid until the
   // next call.
@@ -85,6 +88,8 @@ class ListMatcher {
   const ItemPositions& find_item_positions(std::span<const std::int64_t> truth,
                                            std::span<const std::int64_t> list,
                                            std::span<const std::int64_t> exclude);
+  // Treats these positions of the list located last as excluded. Ascending.
+  void leave_out(std::span<const std::int64_t> positions);
   // Matches a ranking of the list located last, by the entries that it carries. Can be called
   // repeatedly.
   const Matches& match_located(const RankedList& ranked);
@@ -120,13 +125,15 @@ class ListMatcher {
   template <class Id>
   void resolve_collision(std::span<const Id> list, std::size_t position, Mark previous);
   void locate_collision(Ids list, std::size_t position, Mark previous);
+  void remove(std::size_t position);
   void list_remaining_ranks();
   void add_carried_hits(const RankedList& ranked, bool may_repeat);
 
   const Run& run_;
   SeenFilter seen_filter_;
   bool needs_entries_;
-  bool keeps_excluded_positions_ = false;
+  bool keeps_removed_positions_ = false;
+  bool collapses_repeats_ = false;
   IdIndex truth_index_;
   IdIndex exclude_index_;
   IdIndex list_index_;
@@ -171,11 +178,13 @@ void ListMatcher::resolve_collision(std::span<const Id> list, std::size_t positi
   if (repeat && matches_.list_duplicates++ == 0) {
     matches_.first_list_duplicate = static_cast<Offset>(position);
   }
+  if (repeat && collapses_repeats_) {
+    remove(position);
+    return;
+  }
   if (previous != Mark::truth && (is_certain || is_excluded(id))) {
     ++matches_.excluded_recommended;
-    if (keeps_excluded_positions_ || !given_ranks_.empty()) {
-      matches_.excluded_positions.push_back(position);
-    }
+    remove(position);
     return;
   }
   if (previous == Mark::excluded) return;
@@ -183,7 +192,7 @@ void ListMatcher::resolve_collision(std::span<const Id> list, std::size_t positi
   if (entry < 0) return;
   const Count rank =
       given_ranks_.empty() ? static_cast<Count>(position) + 1 : given_ranks_[position];
-  matches_.hits.push_back({rank - matches_.excluded_recommended, entry, repeat});
+  matches_.hits.push_back({rank - matches_.removed, entry, repeat});
 }
 
 template <class Id>
@@ -201,7 +210,7 @@ const Matches& ListMatcher::match(std::span<const std::int64_t> truth, std::span
                         seen_filter_.previous_mark(collision.previous_byte()));
     }
   });
-  matches_.list_length = static_cast<Count>(list.size()) - matches_.excluded_recommended;
+  matches_.list_length = static_cast<Count>(list.size()) - matches_.removed;
   if (!ranks.empty()) list_remaining_ranks();
   return matches_;
 }

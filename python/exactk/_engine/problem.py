@@ -15,7 +15,7 @@ from exactk._plan.values import as_plan
 from exactk._report.counts import TieCounts
 from exactk._report.sums import SumTable
 from exactk._runtime.errors import input_error
-from exactk._runtime.faults import Option
+from exactk._runtime.faults import Option, plural
 from exactk._runtime.records import NamedTuple
 
 if TYPE_CHECKING:
@@ -241,6 +241,7 @@ def solve(engine: Engine, problem: Problem) -> Outcome:
     """
     predictions = problem.predictions
     is_ranked_once = isinstance(predictions, Rankings) and predictions.ranks is None and problem.base is None
+    is_ranked_once = is_ranked_once and as_plan(problem.values).collapses_alike
     if is_ranked_once and not problem.reads_lists:  # which are counted by ranking, whether or not these lists have gaps
         return engine.solve(problem)
     if problem.base is None and not problem.list_tallies and as_plan(problem.values).ranks_alike:
@@ -331,23 +332,36 @@ def _with_ranked(problem: Problem, ranking: Ranking) -> Problem:
     """Return the problem with its predictions as they are ranked."""
     predictions = _ranked(problem.predictions, ranking[0])
     if problem.base is not None:
-        base = problem.base._replace(predictions=_ranked(problem.base.predictions, ranking[1][:2]))
+        from exactk._inputs.alignment import naming_base
+
+        with naming_base():
+            base = problem.base._replace(predictions=_ranked(problem.base.predictions, ranking[1]))
         return problem._replace(predictions=predictions, base=base)
     return problem if predictions is problem.predictions else problem._replace(predictions=predictions)
 
 
 def _ranking_of(predictions: Predictions, rules: Mapping[str, Any]) -> Ranking:
-    """Return how the ranks of lists, or scores, are treated."""
+    """Return how the ranks of lists, or scores, are treated, and whether repeated items take no rank."""
+    collapses = rules["duplicate_items"] == "collapse"
     if isinstance(predictions, Rankings):
-        return (rules["rank_gaps"],)
-    return rules["score_dtype"], rules["negative_infinity"]
+        return rules["rank_gaps"], collapses
+    return rules["score_dtype"], rules["negative_infinity"], collapses
 
 
 def _ranked(predictions: Predictions, ranking: Ranking) -> Predictions:
     """Return the predictions with their ranks or scores as they count."""
     if isinstance(predictions, Rankings):
-        return predictions.with_core_ranks() if "keep" in ranking else predictions.without_ranks()
-    score_dtype, negative_infinity = ranking
+        rank_gaps, collapses = ranking
+        if rank_gaps != "keep":
+            return predictions.without_ranks()
+        if not collapses:
+            return predictions.with_core_ranks()
+        if users := predictions.users_with_rank_gaps:
+            expected = "ranks without gaps, as duplicate_items='collapse' makes new ones"
+            hint = Option("convention", {"rank_gaps": "close"})
+            raise input_error("predictions", expected, f"{plural(users, 'user')} with gaps to keep", hint=hint)
+        return predictions.without_ranks()
+    score_dtype, negative_infinity, *_ = ranking
     if score_dtype == "float32":
         predictions = predictions.with_float32_scores()
     if negative_infinity == "exclude":

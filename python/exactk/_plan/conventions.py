@@ -165,8 +165,9 @@ class Convention(Record, kw_only=True):
         A user in the truth without a list.
     undefined : {'zero', 'one', 'nan', 'skip'}, default 'zero'
         A ratio with divisor 0.
-    duplicate_items : {'raise', 'first', 'count'}, default 'raise'
-        An item repeated in a list: an error, no hit at its later ranks, or a hit each time.
+    duplicate_items : {'raise', 'first', 'count', 'collapse'}, default 'raise'
+        An item repeated in a list: an error, no hit at its later ranks, a hit each time, or one item at its best rank,
+        with later copies removed before ranks are counted.
     duplicate_truth : {'raise', 'first', 'max', 'count'}, default 'raise'
         An item repeated in a user's truth: an error, one item with its first or highest grade, or several items with
         its first grade.
@@ -238,7 +239,7 @@ class Convention(Record, kw_only=True):
     empty_list: Literal["compute", "skip", "zero", "one", "error"] = "compute"
     missing_list: Literal["compute", "skip", "zero", "one", "error"] = "compute"
     undefined: Literal["zero", "one", "nan", "skip"] = "zero"
-    duplicate_items: Literal["raise", "first", "count"] = "raise"
+    duplicate_items: Literal["raise", "first", "count", "collapse"] = "raise"
     duplicate_truth: Literal["raise", "first", "max", "count"] = "raise"
     negative_grades: Literal["raise", "unjudged", "zero_gain"] = "raise"
     ties: Literal[

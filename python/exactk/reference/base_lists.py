@@ -24,7 +24,7 @@ def base_ranks(problem: Problem, user: int, rules: Rules, excluded: frozenset[in
     above = 0
     by_item: dict[int, int] = {}
     for item, rank in zip(items, ranks, strict=True):
-        if item in excluded:
+        if item in excluded or (item in by_item and rules["duplicate_items"] == "collapse"):
             above += 1  # which moves those below it up by one
         else:
             by_item.setdefault(item, rank - above)

@@ -17,7 +17,7 @@ from exactk._report.counts import CandidateCounts, Counts, TieCounts
 from exactk._report.sums import PartColumns, Sums, SumTable
 from exactk.reference.all_lists import count_groups, count_items
 from exactk.reference.history_metrics import METRICS
-from exactk.reference.input_errors import check_inputs
+from exactk.reference.input_errors import check_inputs, rules_of_readers
 from exactk.reference.judge import JudgedUsers, is_relevant, item_grades, tied_hits
 from exactk.reference.refusals import refuse
 from exactk.reference.rules import Rules, list_rules, resolved_rules
@@ -200,6 +200,8 @@ _COUNTED_USERS_AND_ITEMS = (
 def _problem_counts(problem: Problem, users: JudgedUsers, undefined: tuple[int, ...] | None) -> Counts:
     # A NaN that a value refuses has been refused by now.
     rules: dict[str, Any] = problem.convention.rules("") | {"gain": "binary", "weight": "one", "nan": "last"}
+    collapses = collapses_repeats(problem)
+    rules["duplicate_items"] = "collapse" if collapses else "first"
     counts = dict.fromkeys(_COUNTED_USERS_AND_ITEMS, 0)
     cutoffs = [value.cutoff for value in problem.values] + [tally.last_cutoff for tally in problem.list_tallies]
     deepest = max(math.inf if cutoff is None else cutoff for cutoff in cutoffs)
@@ -208,7 +210,7 @@ def _problem_counts(problem: Problem, users: JudgedUsers, undefined: tuple[int, 
         judged, excluded = users.judged_user(user, rules), users.excluded_items(user)
         ranking = list(chain.from_iterable(users.ranked_groups(user, rules)))
         row = users.scored_row(user)
-        items = ranking if row is None else row.ids  # in lists, all items are ranked
+        items = users.listed_items(user) if row is None else row.ids
         counts["empty_truth"] += in_truth and judged.relevant == 0
         counts["empty_predictions"] += in_predictions and not judged.ranking
         counts["missing_lists"] += in_truth and not in_predictions
@@ -242,6 +244,11 @@ def ratios_over_ties(users: JudgedUsers, user: int, value: Value, rules: Rules) 
     return [
         METRICS[value.metric](users.judged_user(user, order), value.cutoff, rules, value.parameter) for order in orders
     ]
+
+
+def collapses_repeats(problem: Problem) -> bool:
+    """Return whether repeated items take no rank, which holds for all values of a problem or for none."""
+    return any(rules["duplicate_items"] == "collapse" for rules in rules_of_readers(problem))
 
 
 _MILLION = 1_000_000
@@ -289,7 +296,8 @@ def _candidate_counts(problem: Problem, users: JudgedUsers) -> CandidateCounts |
         assert row is not None  # noqa: S101 - for the type checker
         if users.presence(user)[1]:
             excluded = users.excluded_items(user)
-            sizes.append(sum(item not in excluded for item in row.ids))
+            items = set(row.ids) if collapses_repeats(problem) else row.ids
+            sizes.append(sum(item not in excluded for item in items))
     return CandidateCounts(len(sizes), sum(sizes), min(sizes, default=0), max(sizes, default=0))
 
 

@@ -57,14 +57,14 @@ def _in_examined_order(problem: Problem) -> list[Value]:
     return sorted(problem.values, key=lambda value: value.cutoff or math.inf)
 
 
-def _rules_of_readers(problem: Problem) -> list[Rules]:
+def rules_of_readers(problem: Problem) -> list[Rules]:
     """Return the rules of each value and of each tally of items."""
     return [*(value.rules for value in problem.values), *(tally.rules for tally in problem.list_tallies)]
 
 
 def _rules_of_problem(problem: Problem) -> list[Rules]:
     """Return all rules in use: those of the counts, then each value's."""
-    return [problem.convention.rules(""), *_rules_of_readers(problem)]
+    return [problem.convention.rules(""), *rules_of_readers(problem)]
 
 
 def _stored_lists(problem: Problem) -> Rankings | None:
@@ -304,7 +304,7 @@ def _check_numbers(problem: Problem) -> None:
     for value in problem.values:
         if problem.items is not None and problem.items.features is not None and value.needs.distances:
             ItemDistances(problem.items.features, value.rules["distance"])
-    refuses_nan = any(rules["nan"] == "raise" for rules in _rules_of_readers(problem))
+    refuses_nan = any(rules["nan"] == "raise" for rules in rules_of_readers(problem))
     if refuses_nan and not isinstance(predictions, CanonicalEmbeddings | Rankings):
         check_nan(predictions, problem.candidates, "predictions")
 
@@ -313,7 +313,7 @@ def _check_numbers(problem: Problem) -> None:
 
 
 def _check_repeats(problem: Problem) -> None:
-    all_rules, truth = _rules_of_readers(problem), problem.truth
+    all_rules, truth = rules_of_readers(problem), problem.truth
     if any(rules["duplicate_truth"] == "raise" for rules in all_rules):
         check_repeats("truth", (truth.row(user).tolist() for user in range(len(truth))))
     base = problem.base if any(value.info.reads_base for value in problem.values) else None

@@ -45,14 +45,22 @@ class JudgedUsers:
         grades = [1.0] * len(items) if truth.grades is None else numbers_of_row(truth, truth.grades, user)
         return list(zip(items, grades, strict=True))
 
+    def listed_items(self, user: int) -> list[int]:
+        """Return the items of the user's list as they are given."""
+        assert isinstance(self._problem.predictions, Rankings)  # noqa: S101 - for the type checker
+        items: list[int] = self._problem.predictions.row(user).tolist()
+        return items
+
     def ranked_groups(self, user: int, rules: Rules) -> list[list[int]]:
         """Return the user's list in groups of ties, or of single items if `ties` orders them."""
         predictions = self._problem.predictions
         if isinstance(predictions, Rankings):
-            return [[item] for item in predictions.row(user).tolist()]
-        row = scored_row(predictions, self._problem.candidates, user)
-        groups = row.ranking(self.excluded_items(user), predictions.min_score, ties=rules["ties"], nan=rules["nan"])
-        return [[row.ids[i] for i in group] for group in groups]
+            groups = [[item] for item in predictions.row(user).tolist()]
+        else:
+            row = scored_row(predictions, self._problem.candidates, user)
+            ranked = row.ranking(self.excluded_items(user), predictions.min_score, ties=rules["ties"], nan=rules["nan"])
+            groups = [[row.ids[i] for i in group] for group in ranked]
+        return without_repeats(groups) if rules["duplicate_items"] == "collapse" else groups
 
     def given_ranks(self, user: int) -> list[int] | None:
         """Return the given ranks of the user's list."""
@@ -256,6 +264,16 @@ class JudgedUser:
     def hits(self, k: int | None) -> int:
         """h(k)."""
         return len(self.hit_ranks(k))
+
+
+def without_repeats(groups: Sequence[Sequence[int]]) -> list[list[int]]:
+    """Return each item once, in the first group that has it."""
+    seen: set[int] = set()
+    first = []
+    for group in groups:
+        first.append([item for item in dict.fromkeys(group) if item not in seen])
+        seen.update(group)
+    return [group for group in first if group]
 
 
 def tied_hits(user: JudgedUser) -> Iterator[tuple[int, int, list[JudgedItem]]]:
