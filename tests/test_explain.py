@@ -203,11 +203,13 @@ def test_candidates_of_dense_scores_and_embeddings() -> None:
         }
 
 
-def test_a_repeated_item_counts_once() -> None:
-    convention = {"duplicate_items": "first"}
+@pytest.mark.parametrize("ties", ["lowest_id", "shared", "optimistic", "expected"])
+def test_a_repeated_item_counts_once(ties: str) -> None:
+    convention: Any = {"duplicate_items": "first", "ties": ties}
     explanation = explained({"u": ["a", "b"]}, {"u": ["a", "a", "b"]}, "u", "precision@3", convention=convention)
     value = explanation["precision@3"]
-    assert [(one.status, one.term) for one in value.listed] == [("listed", 1), ("repeated", 0), ("listed", 1)]
+    rows = [(one.item, one.status, one.term) for one in value.listed]
+    assert rows == [("a", "listed", 1), ("a", "repeated", 0), ("b", "listed", 1)]
     assert value.value == 2 / 3
     assert "repeat" in repr(explanation)
 

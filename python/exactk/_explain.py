@@ -174,11 +174,14 @@ class _OneUser:
         self.judged = self.users.judged_user(row, self.rules)
         self.excluded = self.users.excluded_items(row)
         self._problem, self._inputs, self._keys = problem, inputs, inputs.item_keys
-        groups = self.users.ranked_groups(row, self.rules)
-        self.groups = [kept for group in groups if (kept := [one for one in group if one not in self.excluded])]
-        scored = self.users.scored_row(row)
+        scored = users.scored_row(row)
         self.scores: Mapping[int, float] = {} if scored is None else dict(zip(scored.ids, scored.scores, strict=True))
-        self.items = [*self.judged.items] if scored else [one for group in self.groups for one in group]
+        # Lists have one order; one that moves ties leaves out which items are repeated.
+        in_order = users.judged_user(row, {**self.rules, "ties": "lowest_id"}) if scored is None else self.judged
+        self.items = [*in_order.items]
+        counted = set(self.items)
+        groups = ([one for one in group if one in counted] for group in users.ranked_groups(row, self.rules))
+        self.groups = [group for group in groups if group]
 
     def key(self, item: int) -> object:
         """Return the key of an item."""
