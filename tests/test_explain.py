@@ -214,6 +214,17 @@ def test_a_repeated_item_counts_once(ties: str) -> None:
     assert "repeat" in repr(explanation)
 
 
+def test_repeats_that_take_no_rank() -> None:
+    convention: Any = {"duplicate_items": "collapse"}
+    frame = pd.DataFrame({"user": "q", "item": list("AABCBD"), "score": [0.8, 0.9, 0.6, 0.65, 0.7, 0.1]})
+    for predictions, scores in (({"q": list("AABCBD")}, [None] * 3), (frame, [0.9, 0.7, 0.65])):
+        value = explained({"q": ["B", "D"]}, predictions, "q", "ndcg@3", convention=convention)["ndcg@3"]
+        assert [(one.rank, one.item) for one in value.listed] == [(1, "A"), (2, "B"), (3, "C")]
+        assert [one.score for one in value.listed] == scores
+        assert [(one.rank, one.item) for one in value.missed] == [(4, "D")]
+        assert value.value == pytest.approx(0.3868528072, abs=1e-10)
+
+
 def test_if_first_is_the_value_of_that_list() -> None:
     rng = np.random.default_rng(3)
     items = rng.permutation(20).tolist()

@@ -46,6 +46,10 @@ def python_writers() -> dict[str, Write]:
     of_ranx = ranx.compare(qrels, [run, ranx.Run({"q1": {"b": 0.5}}, name="other")], ["mrr"])
     judged, best = exactk.judge(TRUTH, SYSTEMS["one"], k=1), exactk.topk([[0.5, 0.25]], k=1)
     results: list[Any] = [report, comparison, comparison.differences, comparison.ranks("mrr"), judged, best]
+    results += [
+        exactk.explain([[0]], [[0]], 0, "mrr"),
+        exactk.evaluate([[0]], [[0]], "mrr", per_user=True).worst("mrr"),
+    ]
     results += [exactk.choose(comparison, "mrr"), exactk.matching_conventions(TRUTH, SYSTEMS["one"], {"mrr": 0.75})]
     writers: dict[str, Write] = {}
     for one in results:

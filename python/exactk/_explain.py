@@ -31,7 +31,7 @@ from exactk.reference.rules import resolved_rules
 from exactk.reference.ties import EXPECTATIONS, expected_terms
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterable, Iterator
     from typing import Unpack
 
     from exactk._engine.problem import Problem
@@ -175,7 +175,7 @@ class _OneUser:
         self.excluded = self.users.excluded_items(row)
         self._problem, self._inputs, self._keys = problem, inputs, inputs.item_keys
         scored = users.scored_row(row)
-        self.scores: Mapping[int, float] = {} if scored is None else dict(zip(scored.ids, scored.scores, strict=True))
+        self.scores = {} if scored is None else _highest(zip(scored.ids, scored.scores, strict=True))
         # Lists have one order; one that moves ties leaves out which items are repeated.
         in_order = users.judged_user(row, {**self.rules, "ties": "lowest_id"}) if scored is None else self.judged
         self.items = [*in_order.items]
@@ -222,6 +222,15 @@ class _OneUser:
         truth, catalogue = self.users.graded_items(self.row), self.users.catalogue
         judged = judge_user(truth, [*filter(None, groups)], frozenset(), self.rules, ranks, catalogue, {})
         return ratio_of_judged(judged, self.value, self.rules)
+
+
+def _highest(scores: Iterable[tuple[int, float]]) -> dict[int, float]:
+    """Return the score that counts of each item: of a repeated one the highest, and NaN if it has no other."""
+    highest: dict[int, float] = {}
+    for item, score in scores:
+        if item not in highest or score > highest[item] or math.isnan(highest[item]):
+            highest[item] = score
+    return highest
 
 
 def _explained(user: _OneUser, report: Report) -> ExplainedValue:

@@ -285,10 +285,10 @@ def _key_of(words: Sequence[str], truth: exactk.Truth) -> Any:  # noqa: ANN401 -
 
 
 def _naming_user_column(part: str | Option) -> str | Option:
-    """Return a part of a hint in which --user names no column."""
-    if not isinstance(part, Option) or part.name != "user":
-        return part
-    return Option("user_column", part.value, "{}", f"--user-column {shlex.quote(str(part.value))}")
+    """Return a part of a hint, in which --user names no column."""
+    if isinstance(part, Option) and part.name == "user":
+        return f"--user-column {shlex.quote(str(part.value))}"
+    return part
 
 
 def run_evaluate(arguments: argparse.Namespace) -> int:
