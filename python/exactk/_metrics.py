@@ -12,6 +12,7 @@ from exactk._options import AgreementValueOptions, Options, ValueOptions
 from exactk._plan.metric_strings import check_settings, checked_cutoff, checked_setting
 from exactk._plan.metrics import (
     MetricEntry,
+    Registry,
     agreement_metrics as metrics_of_lists,
     describe,
     evaluation_metrics,
@@ -23,7 +24,6 @@ from exactk._plan.metrics import (
 )
 from exactk._plan.values import range_of_metric
 from exactk._runtime.errors import input_error
-from exactk._runtime.registries import Registry
 from exactk._runtime.texts import fold
 
 if TYPE_CHECKING:

@@ -7,12 +7,11 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar
 
 from exactk._plan.fields import FIELDS, STANDARD_RULES, field_name
-from exactk._plan.metrics import metrics
+from exactk._plan.metrics import Registry, metrics
 from exactk._plan.presets import PRESETS
 from exactk._runtime.errors import input_error, type_error
 from exactk._runtime.faults import Option
 from exactk._runtime.records import Record
-from exactk._runtime.registries import Registry
 from exactk._runtime.texts import did_you_mean
 
 if TYPE_CHECKING:
