@@ -61,7 +61,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def compared(systems: Sequence[str], metrics: Sequence[str], **options: Any) -> exactk.Comparison:
     truth = {user: [f"d{position}" for position in range(10)] for user in USERS}
     predictions = {name: dict(zip(USERS, lists_of(HITS[name]), strict=True)) for name in systems}
-    return exactk.compare(truth, predictions, metrics, **options)
+    return exactk.compare(truth, predictions, metrics, unit_names=("query", "document"), **options)
 
 
 def lines_of_gates(result: CommandResult) -> list[str]:
@@ -168,7 +168,7 @@ def test_exit_codes_of_gates(run: Run, code: int, gates: Sequence[str], text: st
     if code:
         assert lines[0].startswith(f"exactk: {text}")
     for line in lines:
-        assert ("users would" in line) == ("undecided" in line)
+        assert ("queries would" in line) == ("undecided" in line)
 
 
 def test_an_observed_gate_passes_and_says_so(run: Run) -> None:
@@ -176,9 +176,9 @@ def test_an_observed_gate_passes_and_says_so(run: Run) -> None:
     result = run(*TWO[:3], "same.run", "-m", "P@10", "--no-worse", "P@10=5%", "--junit", "gates.xml")
     assert result.code == 0
     (line,) = lines_of_gates(result)
-    text = "P@10: 'same' is identical to 'base' for all 20 users; 20 users cannot show that it is not worse by more than 5%"
+    text = "P@10: 'same' is identical to 'base' for all 20 queries; 20 queries cannot show that it is not worse by more than 5%"
     assert line.startswith(
-        f"exactk: --no-worse is observed, not shown: {text} (95 %): up to 14 % of all users might differ; about 213 "
+        f"exactk: --no-worse is observed, not shown: {text} (95 %): up to 14 % of all queries might differ; about 213 "
     )
     assert "\nexactk: gates: 1 of 1 pass: 0 shown, 1 observed; one-sided t tests" in result.err
     suite = ET.parse("gates.xml").getroot()  # noqa: S314 - written by the test
@@ -200,10 +200,10 @@ def test_an_undefined_value_is_no_pass(run: Run) -> None:
     result = run(*TWO, "-m", "recall@10", *fields, "--better", "recall@10", "--no-worse", "recall@10=50%")
     assert result.code == 3
     assert lines_of_gates(result) == [
-        f"exactk: {gate} is undecided: recall@10: 'new' cannot be compared with 'base': undefined for 1 user"
+        f"exactk: {gate} is undecided: recall@10: 'new' cannot be compared with 'base': undefined for 1 query"
         for gate in ("--better", "--no-worse")
     ]
-    assert "no p-value: undefined for 1 user (recall@10 of new against base)" in result.out
+    assert "no p-value: undefined for 1 query (recall@10 of new against base)" in result.out
 
 
 def test_a_worse_system_fails_whatever_the_others_do(run: Run) -> None:

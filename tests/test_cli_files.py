@@ -310,10 +310,10 @@ def test_an_empty_file_does_not_pass_for_a_bad_model(files: tuple[str, str], bou
     assert run("evaluate", *files, "-m", "ndcg@10").code == 0
     result = run("evaluate", *files, "-m", "ndcg@10", *bound, "--state", "s")
     assert (result.code, result.out, Path("s").exists()) == (2, "", False)
-    expected = f"{argument}: expected users, as --min and --max bound their values, found no users"
+    expected = f"{argument}: expected queries, as --min and --max bound their values, found no queries"
     assert result.err.endswith(f"exactk: error: {expected}\n")
     if argument == "predictions":
-        assert "exactk: warning: the predictions have no users\n" in result.err
+        assert "exactk: warning: the predictions have no queries\n" in result.err
         systems = ("compare", "q.qrels", "a=r.run", f"b={files[1]}", "-m", "ndcg@10", bound[0])
         assert run(*systems, bound[1]).err.endswith(f"{expected} in 'b'\n")
         assert run(*systems, f"a:{bound[1]}").code in {0, 1}
@@ -324,4 +324,4 @@ def test_f71_no_evaluated_user_is_an_error(files: tuple[str, str], run: Run) -> 
     write_files({"empty": "", "other.run": "q9 Q0 d1 1 1 t\n"})
     result = run("evaluate", *files, "--format", "trec", "--convention", "trec_eval_9", "--state", "s")
     assert (result.code, result.out, Path("s").exists()) == (2, "", False)
-    assert result.err.endswith("exactk: error: predictions: expected a user to evaluate, found none\n")
+    assert result.err.endswith("exactk: error: predictions: expected a query to evaluate, found none\n")

@@ -180,7 +180,7 @@ TREC = "ann Q0 1 1 0.5 t\n"
         ("runs", {"runs/0.csv": SCORES, "runs/1.csv": RANKS}, "found user, item, score in runs/0.csv and user, item, rank in runs/1.csv"),
         ("runs", {"runs/0.csv": SCORES, "runs/1.csv": "a,b\n1,2\n"}, "in runs/1.csv"),
         ("runs", {"runs/0.csv": RANKS, "runs/1.csv": RANKS.replace(",1,", ",2,")}, "found 1 twice at row 0 of the data in runs/"),
-        ("runs", {"runs/0.run": TREC, "runs/1.run": TREC}, "found item '1' again at row 0 of the data in runs/1.run"),
+        ("runs", {"runs/0.run": TREC, "runs/1.run": TREC}, "found document '1' again at row 0 of the data in runs/1.run"),
         ("runs", {"runs/0.run": TREC, "runs/1.run": TREC + "ann Q0 2\n"}, "found 3 at line 2 of runs/1.run"),
         ("runs --user q", {"runs/0.run": TREC, "runs/1.run": TREC}, "--user: expected a file with names of"),
         ("x.run also=x.run", {"x.run": TREC}, "expected each file once, found 'x.run' twice"),

@@ -14,6 +14,7 @@ import exactk
 
 TRUTH = {"ann": [1], "bob": [2], "cy": [3]}
 ALL = {"ann": [1], "bob": [2], "cy": [9]}
+USERS: dict[str, Any] = {"unit_names": ("user", "item")}
 
 
 def compare(systems: dict[str, Any], metrics: Any = "P@1", truth: Any = TRUTH, **options: Any) -> tuple[Any, list[str]]:
@@ -88,7 +89,9 @@ def test_f75_means_over_different_users(per_user: bool, evaluate_options: dict[s
 
 
 def test_f75_as_many_users_may_be_others() -> None:
-    _, messages = compare({"a": {"ann": [1], "bob": [2]}, "b": {"bob": [2], "cy": [3]}}, convention="trec_eval")
+    _, messages = compare(
+        {"a": {"ann": [1], "bob": [2]}, "b": {"bob": [2], "cy": [3]}}, convention="trec_eval", **USERS
+    )
     assert messages == [
         "means over different users are compared: P@1 averages 2 users in 'a', 2 users in 'b', 1 of them in all systems"
     ]
@@ -134,7 +137,7 @@ def test_f75_users_without_predictions_may_be_misses_of_one_value_and_left_out_o
 
 def test_f65_systems_that_look_like_parts_of_one_are_told_once() -> None:
     for convention in ("standard", "trec_eval"):
-        (message,) = compare({"a": {"ann": [1]}, "b": {"bob": [2], "cy": [3]}}, convention=convention)[1]
+        (message,) = compare({"a": {"ann": [1]}, "b": {"bob": [2], "cy": [3]}}, convention=convention, **USERS)[1]
         assert message.endswith(
             "; no user has predictions in two systems: if they are parts of one system, concatenate them"
         )

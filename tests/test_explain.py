@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import os
+import re
 import warnings
 from typing import TYPE_CHECKING, Any
 
@@ -323,10 +324,12 @@ def test_the_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: py
     run = "".join(f"q1 Q0 {item} {rank} {score} t\n" for rank, (item, score) in enumerate(SCORES["q1"].items(), 1))
     write_files({"q.qrels": qrels, "r.run": run, "who.csv": "who,item\n17,a\n", "runs.csv": "who,item,rank\n17,a,1\n"})
     for option in ("--user", "--query"):
-        assert main(["explain", "q.qrels", "r.run", option, "q1", "-m", "ndcg@5"]) == 0
+        assert main(["explain", "q.qrels", "r.run", option, "q1", "-m", "ndcg@5", "--unit-names", "user,item"]) == 0
         assert capsys.readouterr().out == EXPLAINED + "\n"
+    assert main(["explain", "q.qrels", "r.run", "--query", "q1", "-m", "ndcg@5"]) == 0
+    assert re.match(r"query q1; .*\nrank +document ", capsys.readouterr().out)
     assert main(["explain", "q.qrels", "r.run", "--user", "q9"]) == 2
-    assert "--user: expected a user of the truth or the predictions, found 'q9'" in capsys.readouterr().err
+    assert "--user: expected a query of the truth or the predictions, found 'q9'" in capsys.readouterr().err
     of_columns = ["explain", "who.csv", "runs.csv", "--user", "17", "-m", "mrr"]
     assert main(of_columns) == 2
     assert "--user-column who" in capsys.readouterr().err

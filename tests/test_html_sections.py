@@ -360,7 +360,8 @@ def test_what_was_computed_names_the_convention_and_its_departures() -> None:
     rows = tables(section(root, "definitions"))["Metrics"][1:]
     assert [row[0] for row in rows] == ["precision", "ndcg"]
     for row in rows:
-        assert row[2:4] == [exactk.metrics[row[0]].summary, exactk.metrics[row[0]].formula]
+        info = exactk.metrics[row[0]]
+        assert row[2:4] == [*map(report.unit_names.text, (info.summary, info.formula))]
     other = {row[0]: row[1] for row in tables(section(root, "definitions"))["Convention fields with other values"][1:]}
     assert "gain='linear'" in other["ranx"]
     assert "ap_over" not in " ".join(other.values())  # which neither metric reads

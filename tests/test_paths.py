@@ -166,7 +166,7 @@ def test_faults_of_files_name_them() -> None:
         exactk.compare("test.qrels", {"als": "als.csv", "other": "other.run"}, "mrr")
     for name, message in {
         "wide.csv": "groups: expected one column besides query, found segment and year in wide.csv",
-        "items.csv": "groups: expected a column for the user, such as .* in items.csv",
+        "items.csv": "groups: expected a column for the query, such as .* in items.csv",
         "test.qrels": "groups: expected a file of columns: .*, found TREC text in test.qrels",
         "segment": "groups: expected .* the path of a file, .* found 'segment'",
     }.items():

@@ -143,6 +143,7 @@ def state() -> Schema:
     schema["properties"] |= {
         "convention": {"$ref": f"{REF}convention"},
         "counts": mapping({"type": "integer", "minimum": 0}),
+        "unit_names": {"type": "array", "prefixItems": [{"type": "string"}] * 2, "minItems": 2, "items": False},
     }
     custom = schema["properties"]["custom_metrics"]["items"]["properties"]
     custom["range"] = or_null({"type": "array", "prefixItems": [NUMBER_OR_NULL] * 2, "minItems": 2, "items": False})

@@ -34,7 +34,7 @@ from exactk._plan.conventions import as_convention, conventions, with_complete_h
 from exactk._plan.fields import FIELDS, field_name
 from exactk._plan.metric_strings import error_of_all_values, plan, warn_of_unused_fields
 from exactk._plan.metrics import AGREEMENT_FIELDS, AGREEMENT_FIELDS_OF_VALUES
-from exactk._runtime.errors import ExactkError, input_error, type_error, warn
+from exactk._runtime.errors import ExactkError, InUnits, input_error, type_error, warn
 from exactk._runtime.faults import Option, plural
 from exactk._runtime.progress import Progress
 from exactk._runtime.threads import resolve_threads
@@ -167,6 +167,21 @@ def evaluate_agreement(
     metrics: MetricsLike,
     *,
     convention: ConventionLike,
+    unit_names: object,
+    **options: Any,  # noqa: ANN401 - those of the next function
+) -> Report:
+    """Return the report of the given engine; the other arguments are those of `exactk.agreement`."""
+    with InUnits(unit_names, as_convention(convention).name):
+        return _agreement_report(engine, one, other, metrics, convention=convention, **options)
+
+
+def _agreement_report(
+    engine: ListEngine,
+    one: object,
+    other: object,
+    metrics: MetricsLike,
+    *,
+    convention: ConventionLike,
     weights: object,
     groups: object,
     per_user: object,
@@ -177,7 +192,6 @@ def evaluate_agreement(
     score: str | None,
     rank: str | None,
 ) -> Report:
-    """Return the report of the given engine; the other arguments are those of `exactk.agreement`."""
     given = _checked_convention(convention)
     changes: dict[str, Any] = {**_FIXED, "undefined": _undefined(convention)}
     applied = given.replace(**changes)

@@ -18,7 +18,7 @@ from exactk._report.comparison_options import ComparisonOptions
 from exactk._report.difference import significant_side
 from exactk._report.paired_sums import PairedState
 from exactk._report.report import Report
-from exactk._report.state import by_name
+from exactk._report.state import by_name, common_unit_names
 from exactk._runtime import optional
 from exactk._runtime.errors import ExactkError, input_error, type_error
 from exactk._runtime.table import Table
@@ -207,7 +207,8 @@ def choose(
         return Choice(best, tuple(options), optimize)
     value = _plan_at_cutoff(optimize, best, systems[best.system])
     if value.info.of_collection:
-        untested = f"users have no values of {value.spelling}, which all lists together have"
+        users = systems[best.system].state.unit_names.users
+        untested = f"{users} have no values of {value.spelling}, which all lists together have"
         return Choice(best, tuple(options), optimize, untested=untested)
     tied = tied_systems(reports, best.system, [option.system for option in rivals], value.spelling)
     tied_options = tuple(option for option in rivals if option.system in tied.systems)
@@ -340,7 +341,8 @@ def _missing_for_test(state: ComparisonState | None, part: Mapping[str, Report],
             "with runs= it has those of the means over runs" if state.options.runs else f"baseline={best!r} adds them"
         )
         return f"the comparison lacks pairs with {best!r}; {advice}"
-    return "the reports lack the users' values; per_user=True keeps them" if lacks_users else ""
+    users = common_unit_names(report.state.unit_names for report in part.values()).users
+    return f"the reports lack the {users}' values; per_user=True keeps them" if lacks_users else ""
 
 
 def _pairs_with(best: str, others: Sequence[str], paired: PairedState | None) -> PairedState | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import fields
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -17,13 +18,13 @@ from exactk._plan.metric_strings import DEFAULT_METRICS
 from exactk._report.comparison import Comparison
 from exactk._report.comparison_options import DEFAULT_PERMUTATIONS, DEFAULT_RESAMPLES, ComparisonOptions
 from exactk._report.matched_reports import with_metrics_in_one_order
+from exactk._report.report import Report
 from exactk._report.resampling import Calls
-from exactk._report.state import plan_of_state
-from exactk._runtime.errors import input_error
+from exactk._report.state import common_unit_names, plan_of_state
+from exactk._runtime.errors import InUnits, input_error
 from exactk._runtime.faults import Option
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
     from typing import Unpack
 
     from exactk._engine.pairs import Paired, PairedEngine
@@ -41,8 +42,8 @@ if TYPE_CHECKING:
         RunsLike,
         Test,
     )
-    from exactk._report.report import Report
     from exactk._runtime.faults import Text
+    from exactk._runtime.unit_names import UnitNames
 
 
 class Engines(NamedTuple):
@@ -325,8 +326,9 @@ def compare_reports(reports: Mapping[str, Report], **options: Unpack[CompareRepo
     """
     how = with_defaults(options, compare_reports, CompareReportsOptions)
     clusters, calls = how.pop("clusters"), Calls(how.pop("num_threads"), how.pop("progress"))
-    comparison = compare_kept_reports(CORE.pairs, reports, ComparisonOptions(**how), clusters, calls)
-    warn_of_reports_of_different_users(comparison.reports)
+    with InUnits(_units_of_reports(reports)):
+        comparison = compare_kept_reports(CORE.pairs, reports, ComparisonOptions(**how), clusters, calls)
+        warn_of_reports_of_different_users(comparison.reports)
     return comparison
 
 
@@ -346,6 +348,11 @@ def compare_systems(
         engines.evaluation, SEVERAL_SYSTEMS, truth, systems, metrics, pairing=pairing, **of_evaluation
     )
     return _comparison(part.reports, how, part.paired, Calls(options["num_threads"], options["progress"]))
+
+
+def _units_of_reports(reports: object) -> UnitNames:
+    given = reports.values() if isinstance(reports, Mapping) else ()
+    return common_unit_names(one.unit_names for one in given if isinstance(one, Report))
 
 
 def compare_kept_reports(

@@ -55,6 +55,7 @@ def evaluate(
     score: str | None = None,
     rank: str | None = None,
     grade: str | None = None,
+    unit_names: tuple[str, str] | None = None,
     **unknown: Never,
 ) -> Report:
     """Evaluate the predictions of one system against the truth: rankings, scores or embeddings.
@@ -143,6 +144,10 @@ def evaluate(
         Column names in data frames and files, for all arguments alike; `user` may name several columns, which together identify
         a user. Usual names are detected: user_id, query_id, ...; item_id, doc_id, ...; score, prediction; rank; grade,
         relevance, label, rating, ... If frames differ in their column names, convert each with `exactk.as_truth`, `exactk.as_predictions` or `exactk.as_exclusions`.
+    unit_names : tuple of (str, str), optional
+        What a user and an item are called in tables, counts, warnings and errors, in the singular, such as
+        ``("question", "chunk")``. By default ``("query", "document")`` where columns (query_id, qid, doc_id, docno, ...), TREC
+        files or else the preset of a search library say so; otherwise ``("user", "item")``.
 
     Returns
     -------
@@ -205,7 +210,20 @@ def evaluate(
     """
     if unknown:
         check_names(unknown, evaluate, metrics=metrics)
-    options = (exclude, candidates, items, base_predictions, weights, groups, user, item, score, rank, grade)
+    options = (
+        exclude,
+        candidates,
+        items,
+        base_predictions,
+        weights,
+        groups,
+        user,
+        item,
+        score,
+        rank,
+        grade,
+        unit_names,
+    )
     if per_user is progress is False and not any(option is not None for option in options):
         report = evaluate_shortly(truth, predictions, metrics, convention, num_threads)
         if report is not None:
@@ -235,6 +253,7 @@ def evaluate(
         score=score,
         rank=rank,
         grade=grade,
+        unit_names=unit_names,
     ).report
 
 

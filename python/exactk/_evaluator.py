@@ -16,9 +16,10 @@ from exactk._options import EvaluatorOptions, UpdateOptions
 from exactk._plan.conventions import as_convention, description
 from exactk._plan.metric_strings import plan, warn_of_unused_fields
 from exactk._plan.metrics import CustomMetric, MetricEntry
-from exactk._runtime.errors import input_error, type_error
+from exactk._runtime.errors import InUnits, as_unit_names, input_error, type_error
 from exactk._runtime.faults import plural
 from exactk._runtime.threads import resolve_threads
+from exactk._runtime.unit_names import USERS_AND_ITEMS
 
 if TYPE_CHECKING:
     from typing import Unpack
@@ -103,7 +104,7 @@ class Evaluator:
         warn_of_unused_fields(convention, values)
         table = None if items is None else items_of_metrics(items, values, {}, resolve_threads(num_threads))
         self._metrics = [metrics] if isinstance(metrics, (str, CustomMetric, MetricEntry)) else list(metrics)
-        self._num_threads = num_threads
+        self._num_threads, self._unit_names = num_threads, as_unit_names(given["unit_names"])
         self._request = request_of_updates(core_engine, values, convention, table, num_threads)
         self._sums = UpdateSums()
         self._locks: dict[int, Lock] = {}
@@ -135,7 +136,7 @@ class Evaluator:
         """
         check_names(options, Evaluator.update)
         update = Update(truth, predictions, **options)
-        with self._updating():
+        with self._updating(), InUnits(self._unit_names, self._request.convention.name):
             self._sums = self._sums.plus(self._request, update)
 
     def compute(self) -> Report:
@@ -148,7 +149,10 @@ class Evaluator:
         EvaluationWarning
             As `exactk.evaluate` does.
         """
-        return sums_of_updates(self._request, self._sums).report(self._request)
+        with InUnits(self._unit_names, self._request.convention.name):
+            sums = sums_of_updates(self._request, self._sums)
+        with InUnits(sums.state.unit_names):
+            return sums.report(self._request)
 
     def reset(self) -> None:
         """Forget all users, as at the start of an epoch."""
@@ -183,23 +187,27 @@ class Evaluator:
     @property
     def state(self) -> State:
         """The exact sums of all users so far, for `exactk.merge`."""
-        return sums_of_updates(self._request, self._sums).state
+        with InUnits(self._unit_names, self._request.convention.name):
+            return sums_of_updates(self._request, self._sums).state
 
     def __repr__(self) -> str:
         request = self._request
         spellings = ", ".join(value.spelling for value in request.values)
-        users = plural(self._sums.users.size, "user")
+        names = self._unit_names if self._sums.optional is None else self._sums.state.unit_names
+        users = plural(self._sums.users.size, (names or USERS_AND_ITEMS).user)
         return f"<Evaluator of {users}: {spellings}; convention {description(request.convention)}>"
 
     def __getstate__(self) -> tuple[Any, ...]:
         """Return plain data and public objects, as pickles name no private classes."""
         table = self._request.items
         items = None if table is None else Items.of_table(table)
-        return self._metrics, self._request.convention, items, self._num_threads, self._sums.to_plain()
+        names = None if self._unit_names is None else self._unit_names.pair
+        return self._metrics, self._request.convention, items, self._num_threads, self._sums.to_plain(), names
 
     def __setstate__(self, state: tuple[Any, ...]) -> None:
         """Set what `__getstate__` returned."""
-        metrics, convention, items, num_threads, sums = state
+        metrics, convention, items, num_threads, sums, names = state
+        self._unit_names = as_unit_names(names)
         table = None if items is None else items.table
         self._metrics, self._num_threads, self._locks = metrics, num_threads, {}
         self._request = request_of_updates(core_engine, plan(metrics, convention), convention, table, num_threads)

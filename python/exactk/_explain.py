@@ -162,7 +162,8 @@ def _explanation(request: Request, inputs: AlignedInputs, row: int, report: Repo
         user=key,
         convention=f"{description(request.convention)}{ties}",
         _values={value.spelling: explained.get(value.name, of_means) for value in request.values},
-        _key_columns=user_columns(report.users[row : row + 1]),
+        _key_columns=user_columns(report.users[row : row + 1], report.unit_names.user),
+        _unit_names=report.unit_names.pair,
     )
 
 

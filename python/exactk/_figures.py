@@ -11,9 +11,10 @@ import numpy as np
 from exactk._inference.intervals import MeanInterval
 from exactk._report.comparison_table import best_systems
 from exactk._report.matched_reports import matched_users
-from exactk._report.state import plan_of_state
+from exactk._report.state import common_unit_names, plan_of_state
 from exactk._runtime.errors import InputError, check_among, input_error
 from exactk._runtime.faults import Option
+from exactk._runtime.unit_names import USERS_AND_ITEMS, UnitNames
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -242,6 +243,7 @@ class GroupsFigure:
     rows: Sequence[Difference]
     heterogeneity: float  # Welch's p-value; NaN for fewer than two groups
     opposite: Opposite  # whether groups differ in sign, or significantly in both directions
+    units: UnitNames = USERS_AND_ITEMS
 
 
 def groups_figure(
@@ -270,7 +272,7 @@ def groups_figures(comparison: Comparison) -> list[GroupsFigure]:
         rows_of.setdefault((row.metric, row.system, row.baseline), []).append(row)
     heterogeneity, level = comparison.differences.heterogeneity, comparison.state.options.level
     return [
-        GroupsFigure(*key, rows, heterogeneity.get(key, math.nan), opposite_signs(rows, level))
+        GroupsFigure(*key, rows, heterogeneity.get(key, math.nan), opposite_signs(rows, level), comparison.unit_names)
         for key, rows in rows_of.items()
     ]
 
@@ -343,6 +345,7 @@ class DistributionFigure:
     metric: str
     quantiles: Mapping[str, NDArray[np.float64]]  # at `LEVELS`
     users: Mapping[str, int]  # who have a value
+    units: UnitNames = USERS_AND_ITEMS
 
 
 @dataclass(frozen=True, eq=False)
@@ -356,6 +359,7 @@ class PairFigure:
     users: int  # who have a value in both
     gains: tuple[tuple[float, float], ...]  # shares of the users, and of all gains that those who gain most have
     losses: tuple[tuple[float, float], ...]
+    units: UnitNames = USERS_AND_ITEMS
 
 
 def distribution_figure(reports: Mapping[str, Report], metric: str | None = None) -> DistributionFigure:
@@ -363,7 +367,12 @@ def distribution_figure(reports: Mapping[str, Report], metric: str | None = None
     value = _value_of_users(reports, metric)
     of_users = {system: _defined(_users_of(reports, value)[system]) for system in reports}
     quantiles = {system: _quantiles(numbers) for system, numbers in of_users.items()}
-    return DistributionFigure(value.spelling, quantiles, {system: len(one) for system, one in of_users.items()})
+    counts = {system: len(one) for system, one in of_users.items()}
+    return DistributionFigure(value.spelling, quantiles, counts, _units_of(reports))
+
+
+def _units_of(reports: Mapping[str, Report]) -> UnitNames:
+    return common_unit_names(report.unit_names for report in reports.values())
 
 
 def pair_figure(reports: Mapping[str, Report], system: str, baseline: str, metric: str | None = None) -> PairFigure:
@@ -382,6 +391,7 @@ def pair_figure(reports: Mapping[str, Report], system: str, baseline: str, metri
         len(differences),
         _shares_of_most(better),
         _shares_of_most(-better),
+        _units_of(reports),
     )
 
 

@@ -22,7 +22,7 @@ from exactk._options import JudgeOptions
 from exactk._plan.conventions import as_convention, with_complete_hint
 from exactk._plan.metric_strings import checked_cutoff, plan
 from exactk._plan.values import Plan
-from exactk._runtime.errors import ExactkError, input_error, type_error, warn
+from exactk._runtime.errors import ExactkError, InUnits, input_error, type_error, warn
 from exactk._runtime.progress import Progress
 
 if TYPE_CHECKING:
@@ -165,8 +165,9 @@ class Judging(NamedTuple):
                 block = range(begin, min(begin + block_users, size))
                 with self.call.explained():
                     cells = self.judge(block)
+                    lists = rows.lists(cells, block)
                 self.progress.add_finished(len(block))
-                yield rows.lists(cells, block)
+                yield lists
 
 
 class _Call(NamedTuple):
@@ -175,16 +176,18 @@ class _Call(NamedTuple):
     convention: Convention
     value: Value
     predictions: ClassifiedValue
+    units: InUnits
 
     @contextmanager
     def explained(self) -> Iterator[None]:
-        try:
-            yield
-        except ExactkError as error:
-            if error.argument == "metrics":  # of which the caller has none
-                error = error.amended(argument="convention")
-            with_hint = with_complete_hint(error, self.convention, (self.value,))
-            raise ONE_SYSTEM.amended(with_hint, self.predictions, (self.value,)) from error.__cause__
+        with self.units:
+            try:
+                yield
+            except ExactkError as error:
+                if error.argument == "metrics":  # of which the caller has none
+                    error = error.amended(argument="convention")
+                with_hint = with_complete_hint(error, self.convention, (self.value,))
+                raise ONE_SYSTEM.amended(with_hint, self.predictions, (self.value,)) from error.__cause__
 
 
 def prepare_judging(
@@ -194,6 +197,7 @@ def prepare_judging(
     k: object,
     *,
     convention: Any,  # noqa: ANN401 - like the others, as in `exactk.evaluate`
+    unit_names: object,
     **options: Any,  # noqa: ANN401 - likewise
 ) -> Judging:
     """Convert and align the inputs, and warn of what an evaluation would warn of."""
@@ -205,7 +209,7 @@ def prepare_judging(
         raise type_error("predictions", "the predictions of all users", type(predictions).__name__, hint=hint)
     if truth is None:
         raise type_error("truth", "the relevant items of each user", "None")
-    call = _Call(convention, value, classified)
+    call = _Call(convention, value, classified, InUnits(unit_names, convention.name))
     with call.explained():
         request = request_of_arguments(engine, ONE_SYSTEM, truth, classified, Plan([value]), convention, **options)
         aligned = align_systems(request)

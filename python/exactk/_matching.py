@@ -20,7 +20,7 @@ from exactk._plan.conventions import as_convention, conventions, description, wi
 from exactk._plan.metric_strings import canonical_name, plan, warn_of_unused_fields
 from exactk._report.convention_matches import ConventionMatches, PublishedNumber
 from exactk._report.system_warnings import warn_of_systems
-from exactk._runtime.errors import ExactkError, InputError, InputTypeError, input_error, type_error
+from exactk._runtime.errors import ExactkError, InputError, InputTypeError, InUnits, input_error, type_error
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -125,9 +125,23 @@ def reports_of_conventions(
     predictions: object,
     metrics: Sequence[str],
     conventions: Mapping[str, Convention],
+    *,
+    unit_names: object,
     **options: Any,  # noqa: ANN401 - those of `request_of_arguments`
 ) -> Mapping[str, Report | ExactkError]:
     """Return the report of each convention, or its error if it refuses the input; if all do, raise the first error."""
+    with InUnits(unit_names):
+        return _reports_of_conventions(engine, truth, predictions, metrics, conventions, **options)
+
+
+def _reports_of_conventions(
+    engine: Engine,
+    truth: object,
+    predictions: object,
+    metrics: Sequence[str],
+    conventions: Mapping[str, Convention],
+    **options: Any,  # noqa: ANN401 - those of `request_of_arguments`
+) -> Mapping[str, Report | ExactkError]:
     first = next(iter(conventions.values()))
     values = plan(metrics, first)
     warn_of_unused_fields(first, values)

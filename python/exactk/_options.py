@@ -120,6 +120,7 @@ class ListOptions(TypedDict, total=False):
     item: str | None
     score: str | None
     rank: str | None
+    unit_names: tuple[str, str] | None
 
 
 class AgreementValueOptions(ListOptions, total=False):
@@ -164,6 +165,7 @@ class EvaluatorOptions(TypedDict, total=False):
     convention: ConventionLike
     items: CatalogueLike | None
     num_threads: int | None
+    unit_names: tuple[str, str] | None
 
 
 class UpdateOptions(TypedDict, total=False):

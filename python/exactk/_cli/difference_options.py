@@ -17,7 +17,7 @@ from exactk._plan.fields import number_of_text
 from exactk._plan.metric_strings import plan
 from exactk._report.comparison import reports_of
 from exactk._report.comparison_options import CHOICES, MOST_SYSTEMS, ComparisonOptions, check_size, parse_margin
-from exactk._report.verdicts import HOW_TESTED, Case, Claim, Gate, check_direction, outcome_text
+from exactk._report.verdicts import Case, Claim, Gate, check_direction, method_text, outcome_text
 from exactk._runtime.errors import input_error
 from exactk._runtime.faults import Option
 from exactk._runtime.texts import did_you_mean
@@ -410,11 +410,12 @@ def _default_margin(claim: Claim, value: Value, margins: Mapping[str, str]) -> s
 
 def check_claims(comparison: exactk.Comparison, claims: Sequence[ClaimedValue]) -> Gate:
     """Check the claims about all systems."""
-    return Gate(
+    checks = (
         check
         for claim, value, margin in claims
         for check in comparison.check(**{claim: value.spelling if margin is None else {value.spelling: margin}})
     )
+    return Gate(checks, comparison.unit_names)
 
 
 def report_gate(gate: Gate) -> int:
@@ -423,5 +424,5 @@ def report_gate(gate: Gate) -> int:
         if check.status != "holds":
             print_message(f"{claim_option(check.claim)} {_WORDS[check.status]}", check.text)
     if len(gate):
-        print_message("gates", f"{outcome_text(gate)}; {HOW_TESTED}")
+        print_message("gates", f"{outcome_text(gate)}; {method_text(gate)}")
     return _CODES[gate.status]

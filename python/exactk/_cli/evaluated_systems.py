@@ -61,7 +61,7 @@ from exactk._plan.conventions import as_convention
 from exactk._plan.metric_strings import plan
 from exactk._report.verdicts import Case, Gate, junit_cases, junit_report
 from exactk._runtime import optional
-from exactk._runtime.errors import EvaluationWarning, input_error
+from exactk._runtime.errors import EvaluationWarning, InUnits, input_error
 from exactk._runtime.written_files import write_file
 
 if TYPE_CHECKING:
@@ -283,7 +283,7 @@ def exit_code(evaluated: Evaluated) -> int:
 
 def evaluate_systems(arguments: argparse.Namespace, systems: Mapping[str, Sequence[Path]]) -> Evaluated:
     """Evaluate the files of each system by its name; the only system of `exactk evaluate` has none."""
-    with advising_on_shards(systems):
+    with advising_on_shards(systems), InUnits(arguments.unit_names):
         return _evaluate_systems(arguments, systems)
 
 
@@ -304,11 +304,12 @@ def _evaluate_systems(arguments: argparse.Namespace, systems: Mapping[str, Seque
     if shards and isinstance(result, exactk.Report):
         files.check()
         result = result._of_shards(shards)
-    if request.trec and data:
-        trec.check_complete(request.base, data.truth, data.predictions, result)
-        trec.check_evaluated(result)
-        trec.tell_missing_measures(request.trec.without_metric)
-    check_bounded(result, arguments.bounds)
+    with InUnits(result.unit_names):
+        if request.trec and data:
+            trec.check_complete(request.base, data.truth, data.predictions, result)
+            trec.check_evaluated(result)
+            trec.tell_missing_measures(request.trec.without_metric)
+        check_bounded(result, arguments.bounds)
     gate = check_claims(result, request.claims) if isinstance(result, exactk.Comparison) else Gate(())
     bounded = list(bound_cases(result, arguments.bounds))
     _write_files(arguments, result, [*junit_cases(gate), *bounded])
@@ -328,6 +329,7 @@ def _read(arguments: argparse.Namespace, systems: Mapping[str, Sequence[Path]], 
         "per_user": bool(arguments.users or arguments.per_user or _page_path(arguments)),
         "num_threads": arguments.threads,
         "progress": _has_progress_bar(arguments),
+        "unit_names": arguments.unit_names,
     }
     with FilesOfSystems():
         return Data(truth, {system: read_system(arguments, paths) for system, paths in systems.items()}, options)

@@ -49,6 +49,7 @@ from exactk._cli.input_options import (
     read_items,
     read_option,
     read_system,
+    refusing_text,
 )
 from exactk._cli.result import DATA_FORMATS, format_result
 from exactk._cli.shards import NO_SHARDS, add_shard_options
@@ -62,7 +63,7 @@ from exactk._report.comparison import reports_of
 from exactk._report.exports import PageRequest, html_page, page_request
 from exactk._report.verdicts import Case, junit_report
 from exactk._runtime import optional
-from exactk._runtime.errors import without_warnings
+from exactk._runtime.errors import as_unit_names, without_warnings
 from exactk._runtime.faults import Option
 from exactk._runtime.texts import printable
 from exactk._runtime.written_files import write_file
@@ -71,6 +72,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
     from exactk._cli.input_options import Commands
+    from exactk._runtime.unit_names import UnitNames
 
 
 FORMATS = (
@@ -134,6 +136,13 @@ def _add_value_options(
     for name in inputs:
         add_input_option(parser, name, _INPUTS[name])
     add_item_columns(add_column_options(parser, truth=True, of_user=of_user))
+    parser.add_argument(
+        "--unit-names",
+        type=_parse_unit_names,
+        metavar="USER,ITEM",
+        help="what a user and an item are called, such as question,chunk (default: query,document where columns, TREC "
+        "files or the preset say so, else user,item)",
+    )
     parser.set_defaults(default_metrics=metrics)
 
 
@@ -177,6 +186,11 @@ def add_options(
         )
     _add_threads_option(parser)
     parser.add_argument("--no-progress", action="store_true", help="do not draw a progress bar")
+
+
+def _parse_unit_names(text: str) -> UnitNames | None:
+    with refusing_text():
+        return as_unit_names(tuple(text.split(",")))
 
 
 def add_evaluate(commands: Commands) -> None:
@@ -267,6 +281,7 @@ def run_explain(arguments: argparse.Namespace) -> int:
             "items": read_items(arguments),
             "base_predictions": read_base(arguments),
             "num_threads": arguments.threads,
+            "unit_names": arguments.unit_names,
         }
         user, metrics = _key_of(arguments.user_key, truth), arguments.metrics or list(arguments.default_metrics)
         with naming_item_options():
@@ -434,7 +449,8 @@ def _judged(evaluated: Evaluated) -> Mapping[str, exactk.results.JudgedLists] | 
         return None
     users = max(report.counts["users"] for report in reports_of(evaluated.result).values())
     if users > _MOST_JUDGED:
-        print_message("note", f"lists are left out, as there are more than {_MOST_JUDGED:,} users")
+        note = f"lists are left out, as there are more than {_MOST_JUDGED:,} users"
+        print_message("note", evaluated.result.unit_names.text(note))
         return None
     options: dict[str, Any] = {
         name: value

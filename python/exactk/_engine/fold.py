@@ -14,7 +14,7 @@ from exactk._inputs.readings import lines_of_ranks
 from exactk._inputs.registry import BLOCKS, classify
 from exactk._plan.conventions import as_convention, with_complete_hint
 from exactk._plan.metric_strings import are_metrics, plan, warn_of_unused_fields
-from exactk._runtime.errors import ExactkError, input_error
+from exactk._runtime.errors import ExactkError, InUnits, input_error
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from exactk._engine.problem import Engine
     from exactk._engine.request import Request
     from exactk._engine.systems import Form
-    from exactk._plan.conventions import ConventionLike
+    from exactk._plan.conventions import Convention, ConventionLike
     from exactk._plan.metric_strings import MetricsLike
     from exactk._plan.values import Value
 
@@ -37,12 +37,26 @@ def evaluate_with_engine(
     metrics: MetricsLike,
     *,
     convention: ConventionLike,
-    pairing: Pairing | None = None,
-    evaluate: Callable[[Request], Evaluated] | None = None,
+    unit_names: object = None,
     **options: Any,  # noqa: ANN401 - those of `request_of_arguments`
 ) -> Part:
     """Return what the given engine finds, or `evaluate` in place of it; the other arguments are those of `exactk.evaluate`."""
     convention = as_convention(convention)
+    with InUnits(unit_names, convention.name):
+        return _evaluate_request(engine, form, truth, predictions, metrics, convention, **options)
+
+
+def _evaluate_request(
+    engine: Engine,
+    form: Form,
+    truth: object,
+    predictions: object,
+    metrics: MetricsLike,
+    convention: Convention,
+    pairing: Pairing | None = None,
+    evaluate: Callable[[Request], Evaluated] | None = None,
+    **options: Any,  # noqa: ANN401 - likewise
+) -> Part:
     try:
         values = plan(metrics, convention)
     except ExactkError as error:

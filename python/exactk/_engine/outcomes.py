@@ -13,6 +13,7 @@ from exactk._report.counts import TieCounts
 from exactk._report.report import Report
 from exactk._report.state import State, customs_of
 from exactk._report.sums import GroupSums
+from exactk._runtime.unit_names import unit_names_of_call
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -113,6 +114,7 @@ def state_of_outcome(
         truth_digest,
         catalogue,
         custom_metrics=customs_of(values) if values.has_customs else (),
+        unit_names=unit_names_of_call(problem.convention.name),
     )
 
 

@@ -19,7 +19,7 @@ from exactk._report.paired_sums import PairedState, PairedSums
 from exactk._report.state import check_same_truth, plan_of_state
 from exactk._report.user_table import is_unit, row_count, rows_of_values
 from exactk._runtime.errors import CapacityError, input_error, type_error
-from exactk._runtime.faults import Option, plural
+from exactk._runtime.faults import Name, Option, plural
 from exactk._runtime.threads import requested_isa
 
 if TYPE_CHECKING:
@@ -350,7 +350,7 @@ class ClusterCodes:
         names = users.dtype.names
         if isinstance(self.container, str) and names is not None:
             if self.container not in names:
-                raise input_error("clusters", f"one of the user columns {', '.join(names)}", repr(self.container))
+                raise input_error("clusters", Name(f"one of the user columns {', '.join(names)}"), repr(self.container))
             column: NDArray[Any] = users[self.container]
             return column
         if isinstance(self.container, str) and self._values is None and not names_file(self.container):

@@ -17,6 +17,7 @@ from exactk._report.sums import SumTable
 from exactk._runtime.errors import input_error
 from exactk._runtime.faults import Option, plural
 from exactk._runtime.records import NamedTuple
+from exactk._runtime.unit_names import unit_names_of_call
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -186,6 +187,7 @@ class JudgedRows:
             users=None if self._users is None else self._users[some].copy(),
             item_keys=self._item_keys,
             first_user=block.start,
+            unit_names=unit_names_of_call().pair,
         )
 
 

@@ -32,6 +32,7 @@ from exactk._inputs.metric_inputs import (
 )
 from exactk._inputs.model.lists import Lists
 from exactk._inputs.model.rows import TruthColumns, count_users
+from exactk._inputs.model.scores import SparseScores
 from exactk._inputs.readings import (
     check_ids,
     check_matrix,
@@ -50,10 +51,12 @@ from exactk._inputs.registry import (
     classify,
     opened,
 )
+from exactk._inputs.truth import Truth
 from exactk._runtime.errors import Amending, ExactkError, each_warning_once, input_error, type_error
 from exactk._runtime.progress import Progress
 from exactk._runtime.records import NamedTuple
 from exactk._runtime.threads import resolve_threads
+from exactk._runtime.unit_names import note_column
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -70,7 +73,6 @@ if TYPE_CHECKING:
     from exactk._inputs.model.lists import CandidateItems, Exclusions
     from exactk._inputs.model.rows import Rows
     from exactk._inputs.model.scores import Predictions
-    from exactk._inputs.truth import Truth
     from exactk._inputs.values_by_user import Groups, Weights
     from exactk._plan.conventions import Convention
     from exactk._plan.values import Plan
@@ -132,6 +134,8 @@ class Request(NamedTuple):
             argument: opened(one, argument, columns)
             for argument, one in (("exclude", given.exclude), ("candidates", given.candidates))
         }
+        for one in (truth, *systems.values(), base):
+            _note_units(one.value)
         shapes = all_shapes = shapes_of_systems(systems.values() if base.value is None else [*systems.values(), base])
         if base.value is not None:
             shapes = frozenset[tuple[int, ...]]().union(*map(shapes_of_scores, systems.values()))
@@ -203,6 +207,17 @@ class Request(NamedTuple):
                 contexts.enter_context(context)
             return contexts
         return explain_repeats(self.given.truth, self.given.systems[name])
+
+
+def _note_units(value: object) -> None:
+    """Take the names of the columns that lists were made from."""
+    if not isinstance(value, (Lists, SparseScores)):
+        return
+    for name in value.columns.used if isinstance(value, Truth) else ():
+        note_column(name, usual_role(name))
+    labels = () if value.user_vocabulary is None else value.user_vocabulary.vocabulary.labels
+    for name in labels:
+        note_column(name, usual_role(name) if name != "user" else None)  # of mappings, too
 
 
 def request_of_arguments(

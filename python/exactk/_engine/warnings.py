@@ -31,6 +31,7 @@ from exactk._runtime.errors import warn
 from exactk._runtime.faults import Option
 from exactk._runtime.records import NamedTuple
 from exactk._runtime.texts import DIGITS
+from exactk._runtime.unit_names import USERS_AND_ITEMS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -512,7 +513,7 @@ def _reason_of_no_users(report: Report) -> str:
         return "; there are no users"
     if counts.missing_truth == counts.users:
         return "; the truth has no users"
-    return f"; {count_text('empty_truth', counts.empty_truth)}" if counts.empty_truth else ""
+    return f"; {count_text('empty_truth', counts.empty_truth, USERS_AND_ITEMS)}" if counts.empty_truth else ""
 
 
 def describe_values_without_weight(report: Report) -> str:

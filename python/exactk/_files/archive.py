@@ -17,6 +17,7 @@ import numpy as np
 from exactk._core import memory_limit
 from exactk._inputs.keys.column_roles import usual_role
 from exactk._runtime.errors import input_error, type_error
+from exactk._runtime.faults import Name
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -53,9 +54,10 @@ def read_arrays(file: File) -> dict[str, NDArray[Any]]:
         names = _SCIPY_ARRAYS if is_matrix else _EXACTK_ARRAYS
         missing = [name for name, needed in names.items() if needed and name not in members]
         if missing:
-            raise file.fault(f"an array {missing[0]}", f"arrays {', '.join(members)}" if members else "none")
+            found = Name(f"arrays {', '.join(members)}" if members else "none")
+            raise file.fault(Name(f"an array {missing[0]}"), found)
         if not is_matrix and (odd := next((name for name in members if name not in names and usual_role(name)), "")):
-            raise file.fault(f"arrays {', '.join(names)}", f"an array {odd}")
+            raise file.fault(Name(f"arrays {', '.join(names)}"), Name(f"an array {odd}"))
         values = _VALUES.get(file.role)
         if values and not is_matrix and values not in members and (others := set(_VALUES.values()) & {*members}):
             raise file.fault(f"{values}, or items alone", f"{others.pop()}, as of another argument")

@@ -11,6 +11,7 @@ from exactk._inputs.batches import Batches
 from exactk._inputs.containers.tables import ColumnTable, open_table
 from exactk._runtime import optional
 from exactk._runtime.errors import input_error, name_source
+from exactk._runtime.faults import Name
 from exactk._runtime.threads import read_ahead
 
 if TYPE_CHECKING:
@@ -52,7 +53,7 @@ def _common_columns(sources: Sequence[Source], requested: RequestedColumns) -> C
             chosen = choose_columns(source, requested, is_first=False)
         if chosen.all != columns.all:
             found = f"{', '.join(columns.all)} in {first.file.path} and {', '.join(chosen.all)} in {source.file.path}"
-            raise input_error("predictions", "files with the same columns", found)
+            raise input_error("predictions", "files with the same columns", Name(found))
     return columns
 
 

@@ -21,7 +21,7 @@ from exactk._files.text import DECOMPRESSION_ERRORS, open_bytes
 from exactk._inputs.keys.column_roles import usual_role
 from exactk._inputs.registry import FilesOfSystems
 from exactk._runtime.errors import ExactkError, warn
-from exactk._runtime.faults import Option, Text, plural
+from exactk._runtime.faults import Name, Option, Text, plural
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -121,7 +121,8 @@ def _readings(file: File, form: Form, lines: list[str], names_of_trec: tuple[str
     names = form.names or (_names_of(file, rows, separator) if _have_one_width(rows) else ())
     if names == names_of_trec:
         names = ()
-    other: Text = (f"if the fields are {', '.join(names)}: ", _named(file, names, separator)) if names else ()
+    fields = Name(", ".join(names))
+    other: Text = ("if the fields are ", fields, ": ", _named(file, names, separator)) if names else ()
     if any(field.startswith("(") or _KINDS["date"].fullmatch(field) for row in rows for field in row):
         return other or (_NAME_THEM,)
     trec = _named(file, names_of_trec)

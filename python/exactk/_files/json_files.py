@@ -17,6 +17,7 @@ from exactk._inputs.keys import column_roles
 from exactk._inputs.keys.columns import NumberColumn, packed_column
 from exactk._runtime import optional
 from exactk._runtime.errors import InputError
+from exactk._runtime.faults import Name
 from exactk._runtime.texts import parse_number
 
 if TYPE_CHECKING:
@@ -115,7 +116,7 @@ def _check_keys_are_users(value: dict[str, Any], file: File) -> None:
     names = list(islice(value, _MOST_COLUMNS))
     if column_roles.name_columns(names):
         read = by_pandas(file, f"pandas.read_json({str(file.path)!r}, dtype=False)")
-        found = f"columns {', '.join(names)}"
+        found = Name(f"columns {', '.join(names)}")
         raise file.fault(_EXPECTED.get(file.role, "an object from user to items"), found, (read, " reads them"))
 
 

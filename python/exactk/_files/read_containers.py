@@ -19,6 +19,7 @@ from exactk._inputs.truth import Truth
 from exactk._runtime import optional
 from exactk._runtime.errors import Amending, input_error
 from exactk._runtime.faults import write
+from exactk._runtime.unit_names import note_column
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -94,6 +95,7 @@ def result_of_batches(batches: Batches) -> ReadResult:
 
 def result_of_trec(trec: _core.TrecColumns | TrecColumns, role: str, locate: Locate | None = None) -> ReadResult:
     """Return the container for TREC text."""
+    note_column("query", None)  # whatever its columns are
     values = NumberColumn(trec.numbers)
     columns = LongColumns(
         [PackedColumn(trec.query_offsets, trec.queries)],

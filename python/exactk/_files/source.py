@@ -16,7 +16,7 @@ from exactk._inputs.keys.column_roles import VALUE_ROLES, Columns, UnusedColumns
 from exactk._inputs.keys.columns import PackedColumn
 from exactk._inputs.keys.vocabulary import Vocabulary
 from exactk._runtime.errors import ExactkError, input_error, warn
-from exactk._runtime.faults import Option
+from exactk._runtime.faults import Name, Option
 from exactk._runtime.texts import parse_number
 
 if TYPE_CHECKING:
@@ -210,8 +210,8 @@ def table_of_user_values(source: Source, user: object, *, text_ids: bool) -> Any
     if len(others) > 1:
         others = [name for name in others if not _INDEX.fullmatch(name)]
     if len(others) != 1:
-        found = " and ".join(others) or "none"
-        raise input_error(argument, f"one column besides {' and '.join(users)}", found)
+        found = Name(" and ".join(others) or "none")
+        raise input_error(argument, Name(f"one column besides {' and '.join(users)}"), found)
     is_number = argument == "weights"
     columns = ColumnChoice((*users, *([] if is_number else others)), dict.fromkeys(others, "") if is_number else {})
     table = source.read_all(columns)

@@ -38,9 +38,9 @@ class Topic(NamedTuple):
     def section(self, source: Source) -> Section:
         """Return the section, within the limits of the page."""
         content = self.content(source)
-        parts, missing = ((), content) if isinstance(content, str) else (content, "")
-        title = self.title if source.comparison else self.title_of_one or self.title
-        return limited_section(Section(self.anchor, title, self.question, parts, missing), source.limits)
+        parts, missing = ((), source.named(content)) if isinstance(content, str) else (content, "")
+        title = source.named(self.title if source.comparison else self.title_of_one or self.title)
+        return limited_section(Section(self.anchor, title, source.named(self.question), parts, missing), source.limits)
 
 
 _TOPICS: Sequence[Topic] = (
@@ -132,9 +132,8 @@ def _rendered(template: jinja2.Template, source: Source) -> str:
 def _subtitle(source: Source) -> str:
     """Return what was evaluated, in a line."""
     counts = sorted({report.state.counts.users for report in source.reports.values()})
-    users = (
-        f"{counts[0]:,} to {counts[-1]:,} users" if len(counts) > 1 else f"{counts[0]:,} user{'s' * (counts[0] != 1)}"
-    )
+    users = " to ".join(f"{count:,}" for count in dict.fromkeys((counts[0], counts[-1])))
+    users += source.named(" user" if counts == [1] else " users")
     systems = [plural(len(source.reports), "system")] if source.comparison else []
     return ", ".join(
         [*systems, plural(len(source.first), "metric"), users, f"convention {source.first.convention.name}"]

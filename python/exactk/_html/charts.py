@@ -201,13 +201,13 @@ class StepLine:
     quantiles: NDArray[Any]
 
 
-def steps_chart(lines: Sequence[StepLine], x_title: str) -> Drawing:
+def steps_chart(lines: Sequence[StepLine], x_title: str, y_title: str) -> Drawing:
     """Return the share of users, on the y axis, whose number is at most x; with a legend, as the lines meet at 1."""
     legend, top = _legend_of_lines(lines)
     bottom, right = top + _LINES_HEIGHT, WIDTH - 20
     x_scale = scale_of([x for one in lines for x in one.quantiles.tolist()], _LINES_LEFT, right)
     y_scale = unit_scale(bottom, top)
-    parts = [*legend, *vertical_axis(y_scale, _LINES_LEFT, right, "share of users")]
+    parts = [*legend, *vertical_axis(y_scale, _LINES_LEFT, right, y_title)]
     parts += horizontal_axis(x_scale, top, bottom, x_title)
     if x_scale.low < 0 < x_scale.high:
         parts.append(line((x_scale(0), top), (x_scale(0), bottom), "zero"))

@@ -57,11 +57,11 @@ def _remarks(source: Source) -> list[str]:
     for name, explanation in _EXPLANATIONS.items():
         counts = {system: _scalars(report).get(name, 0) for system, report in source.reports.items()}
         if any(counts.values()):
-            label = count_label(name, compares_lists=compares_lists)
+            label = count_label(name, source.result.unit_names, compares_lists=compares_lists)
             more = "" if compares_lists else f"; {explanation}"
             lines.append(f"{capitalized(label)}: {_by_system(counts)}{more}.")
     if source.differences is not None:
-        lines += [f"{capitalized(line)}." for line in left_out_lines(source.differences)]
+        lines += [f"{capitalized(line)}." for line in left_out_lines(source.differences, source.result.unit_names)]
     return lines
 
 
@@ -81,7 +81,7 @@ def _table_of_counts(source: Source) -> Table:
     names = dict.fromkeys(name for report in source.reports.values() for name in _scalars(report))
     rows = [
         [
-            count_label(name, compares_lists=compares_lists),
+            count_label(name, source.result.unit_names, compares_lists=compares_lists),
             *(f"{_scalars(report).get(name, 0):,}" for report in source.reports.values()),
         ]
         for name in names
@@ -90,7 +90,7 @@ def _table_of_counts(source: Source) -> Table:
     if any(candidates):
         for name, text in {"min": "fewest", "mean": "mean", "max": "most"}.items():
             cells = ("-" if one is None else f"{one[name]:,.6g}" for one in candidates)
-            rows.append([f"candidates of a user, {text}", *cells])
+            rows.append([source.named(f"candidates of a user, {text}"), *cells])
     return page_table("Counts", ["", *source.column_names("count")], rows)
 
 
@@ -106,9 +106,9 @@ def _ties(source: Source) -> Table:
                 share = share_text(ties[0].dependent / max(1, report.state.counts.users))
                 rows.append([value.spelling, system, f"{ties[0].dependent:,}", share, span])
     note = "The span is that of the mean over all orders of tied items, from ties=pessimistic to ties=optimistic."
-    return page_table(
-        "Users whose value depends on the order of ties", ["metric", "system", "users", "share", "span"], rows, 2, note
-    )
+    caption = source.named("Users whose value depends on the order of ties")
+    header = ["metric", "system", source.named("users"), "share", "span"]
+    return page_table(caption, header, rows, 2, source.named(note))
 
 
 def _has_span(value: Value) -> bool:
@@ -129,7 +129,7 @@ def sample_size(source: Source) -> Content:
 
 
 def _table_of_pairs(source: Source, comparison: Comparison) -> Table:
-    unit = "clusters" if source.has_clusters else "users"
+    unit = "clusters" if source.has_clusters else source.named("users")
     weighted = source.first.state.weighted and not comparison.state.options.runs  # whose degrees of freedom are others
     rows = [
         [
@@ -216,10 +216,11 @@ def _table_of_intervals(source: Source) -> Table:
                 needed = _users_for_share(users, _half_of_t(report, value, interval, source.confidence), size)
                 width = number(half) if math.isfinite(half) else "-"
                 rows.append([value.spelling, system, f"{users:,}", width, relative, needed])
-    header = ["metric", "system", "users", "half of the interval", "in percent", f"users for ±{_SHARE}"]
+    users = source.named("users")
+    header = ["metric", "system", users, "half of the interval", "in percent", f"{users} for ±{_SHARE}"]
     if source.comparison is None:
         header, rows = [header[0], *header[2:]], [[row[0], *row[2:]] for row in rows]
     note = (
-        f"The last column is about how many users would make the {source.level_text} interval ±{_SHARE} of the value."
+        f"The last column is about how many {users} would make the {source.level_text} interval ±{_SHARE} of the value."
     )
     return page_table("How well this sample knows each value", header, rows, 2 if source.comparison else 1, note)

@@ -26,7 +26,7 @@ from exactk._html.page_parts import (
 )
 from exactk._report.comparison_table import best_systems
 from exactk._report.difference_table import format_p, percentage
-from exactk._report.verdicts import HOW_TESTED, outcome_text, ranks_text
+from exactk._report.verdicts import method_text, outcome_text, ranks_text
 from exactk._runtime.errors import ExactkError
 from exactk._runtime.faults import capitalized, plural
 from exactk._runtime.table_exports import tables_of
@@ -76,7 +76,7 @@ def _gate_parts(gate: Gate) -> Iterator[Part]:
     tones: dict[str, Tone] = {"holds": "better", "observed": "", "fails": "worse", "undecided": ""}
     yield Paragraph(f"Gate {gate.status}: {outcome_text(gate)}.", is_strong=True)
     yield Findings([(tones[check.status], f"{check.status}: {check.text}") for check in gate])
-    yield Paragraph(f"{capitalized(HOW_TESTED)}.")
+    yield Paragraph(f"{capitalized(method_text(gate))}.")
 
 
 def _sentences_of_pairs(source: Source) -> Iterator[Part]:
@@ -159,7 +159,7 @@ def _sentence_of_values(source: Source) -> str:
     best: Sequence[str] = best_systems(numbers, value.info.direction) or list(numbers)[:1]
     system = best[0]
     report = source.reports[system]
-    users = plural(report.counts["evaluated"][value.name], "user")
+    users = plural(report.counts["evaluated"][value.name], source.named("user"))
     interval = interval_clause(interval_of(report, value, source.confidence), source.level_text, users)
     if not source.comparison:
         return f"{value.spelling} is {number(numbers[system])}{interval}."
@@ -244,11 +244,11 @@ def _chart_of_wins(source: Source, rows: Sequence[Difference]) -> Chart:
     first = rows[0]
     better, worse = source.words_of_sides(first.metric)
     finding = (
-        f"{first.system} is {better} than {first.baseline} for {first.wins:,} users, equal for {first.ties:,} and {worse} "
-        f"for {first.losses:,}."
+        f"{first.system} is {better} than {first.baseline} for {first.wins:,} {source.named('users')}, "
+        f"equal for {first.ties:,} and {worse} for {first.losses:,}."
     )
-    title = f"Users who win, tie and lose in {first.metric}"
-    return Chart.of(title, finding, bars_chart(_KINDS, bars, "share of users"))
+    title = f"{source.named('Users')} who win, tie and lose in {first.metric}"
+    return Chart.of(title, finding, bars_chart(_KINDS, bars, source.named("share of users")))
 
 
 def _table_of_wins(source: Source, rows: Sequence[Difference]) -> Table:
@@ -258,7 +258,7 @@ def _table_of_wins(source: Source, rows: Sequence[Difference]) -> Table:
     ]
     header = ["metric", "system", "wins", "ties", "losses", "wins less losses"]
     note = "The last column is in percent of the users. For a metric without a direction, wins are higher values."
-    return page_table("Wins, ties and losses", header, cells, left=2, note=note)
+    return page_table("Wins, ties and losses", header, cells, left=2, note=source.named(note))
 
 
 def _net_share(row: Difference) -> str:
@@ -367,7 +367,7 @@ def _findings(source: Source, figures: Sequence[GroupsFigure]) -> list[tuple[Ton
 
 def _chart_of_groups(source: Source, figure: GroupsFigure) -> Chart:
     shown = figure.rows[: source.limits.marks]
-    rows = [_row_of_difference(f"{row.group} ({plural(row.users, 'user')})", row) for row in shown]
+    rows = [_row_of_difference(f"{row.group} ({plural(row.users, source.named('user'))})", row) for row in shown]
     title = f"Difference in {figure.metric} by group, {figure.system} against {figure.baseline}"
     words = {
         "": "No two groups differ in sign",
@@ -391,7 +391,7 @@ def _heat_table(source: Source, metric: str, of_metric: Sequence[GroupsFigure]) 
         rows.append([str(label), *(_heat_cell(row, largest, source.level) for row in of_pairs), users])
     p_values = (Cell("-" if math.isnan(one.heterogeneity) else format_p(one.heterogeneity)) for one in of_metric)
     rows.append(["p of heterogeneity", *p_values, ""])
-    header = ["group", *map(source.pair_name, of_metric), "users"]
+    header = ["group", *map(source.pair_name, of_metric), source.named("users")]
     note = "* significant, adjusted within the group. The last row is Welch's test of whether the difference is the same in all groups."
     return page_table(f"Differences in {metric} by group", header, rows, note=note)
 
@@ -418,5 +418,5 @@ def _table_of_group_values(source: Source) -> Table:
                 rows.append([str(label), value.spelling, *texts, evaluated])
     total = len(labels) * sum(not value.info.of_collection for value in source.values)
     note = f"{total - len(rows):,} more rows: to_csv(table='by_group') has all." if total > len(rows) else ""
-    header = ["group", "metric", *source.column_names(), "users"]
+    header = ["group", "metric", *source.column_names(), source.named("users")]
     return page_table("Values by group", header, rows, left=2, note=note)

@@ -210,16 +210,18 @@ def _worst_and_best(source: Source) -> Content:
     numbers = report.per_user[value.name]
     signs = {"Worst": 1, "Best": -1} if value.info.direction == "higher" else {"Worst": -1, "Best": 1}
     hint = "" if source.request.lists else _HINT_OF_LISTS
-    parts: list[Part] = [Paragraph(f"By {value.spelling}, at most {most} users on each side.{hint}")]
+    parts: list[Part] = [Paragraph(f"By {value.spelling}, at most {most} {source.named('users')} on each side.{hint}")]
     lists = ShownLists(source.request.lists, source.request.item_names)
     for name, sign in signs.items():
         rows = lowest_rows(sign * numbers, report.users, most)
         users, columns = report.users[rows].tolist(), {value.spelling: [number(one) for one in numbers[rows].tolist()]}
-        parts.append(_table_of_users(f"{name} users in {value.spelling}", users, columns, {"": "list"}, lists))
+        caption = f"{name} {source.named('users')} in {value.spelling}"
+        parts.append(_table_of_users(source, caption, users, columns, {"": "list"}, lists))
     return parts
 
 
 def _table_of_users(
+    source: Source,
     caption: str,
     users: Sequence[object],
     columns: Mapping[str, Sequence[str]],
@@ -230,7 +232,12 @@ def _table_of_users(
     if not users:
         return Paragraph(f"{caption}: there are none.")
     with_lists = [system for system in systems if lists.has(system)]
-    header = ["user", *map(systems.__getitem__, with_lists), *columns, *["relevant items"] * bool(with_lists)]
+    header = [
+        source.named("user"),
+        *map(systems.__getitem__, with_lists),
+        *columns,
+        *[source.named("relevant items")] * bool(with_lists),
+    ]
     rows: list[list[Cell | str]] = []
     for index, key in enumerate(users):
         row: list[Cell | str] = [key_text(key), *(_list_cell(lists, system, key) for system in with_lists)]
@@ -240,7 +247,7 @@ def _table_of_users(
             row.append("-" if relevant is None else str(relevant))
         rows.append(row)
     note = f"Hits are bold and have a ✓; the first {_MOST_ITEMS} items of each list." if with_lists else ""
-    return page_table(caption, header, rows, 1 + len(with_lists), note)
+    return page_table(caption, header, rows, 1 + len(with_lists), source.named(note))
 
 
 def _no_examples(source: Source) -> str:
@@ -261,7 +268,7 @@ def _pairs_of_examples(source: Source) -> Sequence[Pair]:
 
 def _introduction(source: Source, value: Value, most: int, pairs: int) -> list[Part]:
     left_out = len(source.pairs) - pairs
-    texts = [f"By the difference in {value.spelling}, at most {most} users on each side"]
+    texts = [f"By the difference in {value.spelling}, at most {most} {source.named('users')} on each side"]
     if most < source.request.examples:
         texts.append(f"fewer than the {source.request.examples} asked for, so that the page stays small")
     if left_out:
@@ -289,7 +296,7 @@ def _tables_of_examples(
             "difference": [f"{one:+.4f}" for one in (system - baseline)[rows].tolist()],
         }
         of_lists = {one: f"list of {one}" for one in pair}
-        tables.append(_table_of_users(caption, matched.users[rows].tolist(), columns, of_lists, lists))
+        tables.append(_table_of_users(source, caption, matched.users[rows].tolist(), columns, of_lists, lists))
     return tables
 
 
@@ -312,13 +319,14 @@ def relevance(source: Source) -> Content:
         return _NO_LISTS
     first = next(iter(lists.values()))
     relevant = first.relevant[first.in_truth]
-    rows = [["relevant items of a user", *_statistics(relevant)]]
+    rows = [[source.named("relevant items of a user"), *_statistics(relevant)]]
     for system, one in lists.items():
         if one.has_list.any():
             of_system = f" of {system}" if system else ""
             rows.append([f"length of a list{of_system}, at most {one.k}", *_statistics(one.lengths[one.has_list])])
-    parts: list[Part] = [page_table("Per user", ["", *_QUANTILES, "mean", "users"], rows), _histogram(relevant)]
-    grades = _table_of_grades(lists)
+    header = ["", *_QUANTILES, "mean", source.named("users")]
+    parts: list[Part] = [page_table(source.named("Per user"), header, rows), _histogram(source, relevant)]
+    grades = _table_of_grades(source, lists)
     return [*parts, *([grades] if grades.rows else [])]
 
 
@@ -327,17 +335,20 @@ def _statistics(counts: NDArray[np.int64]) -> list[str]:
     return [*(f"{quantile:,}" for quantile in quantiles), f"{counts.mean():,.2f}", f"{len(counts):,}"]
 
 
-def _histogram(relevant: NDArray[np.int64]) -> Table:
+def _histogram(source: Source, relevant: NDArray[np.int64]) -> Table:
     rows: list[list[Cell | str]] = []
     for low, high in _BINS:
         count = int(((relevant >= low) & (relevant <= (relevant.max() if high is None else high))).sum())
         share = count / len(relevant)
         name = str(low) if low == high else f"{low} or more" if high is None else f"{low} to {high}"
         rows.append([name, f"{count:,}", Cell(share_text(share), share=share)])
-    return page_table("Users by their number of relevant items", ["relevant items", "users", "share"], rows)
+    caption, *header = map(
+        source.named, ("Users by their number of relevant items", "relevant items", "users", "share")
+    )
+    return page_table(caption, header, rows)
 
 
-def _table_of_grades(lists: dict[str, JudgedLists]) -> Table:
+def _table_of_grades(source: Source, lists: dict[str, JudgedLists]) -> Table:
     """Return how often each grade is recommended; empty if the truth has one grade alone."""
     counts = {}
     for system, one in lists.items():
@@ -350,6 +361,5 @@ def _table_of_grades(lists: dict[str, JudgedLists]) -> Table:
     if rows:
         rows.append(["not judged", *unjudged])
     left_out = f"{len(found) - _MOST_GRADES} lower grades are left out." if len(found) > _MOST_GRADES else ""
-    return page_table(
-        "Recommended items by grade", ["grade", *(system or "items" for system in lists)], rows, note=left_out
-    )
+    header = ["grade", *(system or source.named("items") for system in lists)]
+    return page_table(source.named("Recommended items by grade"), header, rows, note=left_out)

@@ -44,7 +44,7 @@ def definitions(source: Source) -> Content:
         ("differences from standard", departures(convention)),
         ("rules", source.first._rules_text),
         (
-            "users in the mean",
+            source.named("users in the mean"),
             " or ".join(_USERS[name] for name in dict.fromkeys(value.rules["users"] for value in source.values)),
         ),
     ]
@@ -68,8 +68,8 @@ def _formulas(source: Source) -> Table:
         [
             metric,
             ", ".join(value.spelling for value in some),
-            some[0].info.summary,
-            some[0].info.formula,
+            source.named(some[0].info.summary),
+            source.named(some[0].info.formula),
             _rule(some, "average"),
             some[0].info.direction,
             some[0].info.source,
@@ -225,7 +225,9 @@ def reproduction(source: Source) -> Content:
         parts.append(page_table("Files", ["argument", "system", "path", "SHA-256"], rows, left=4))
     more = f" Left out, as the page would be too large: {', '.join(left_out)}." if left_out else ""
     parts.append(
-        Paragraph(f"The page contains its numbers as JSON, in full precision and without data of users.{more}")
+        Paragraph(
+            source.named("The page contains its numbers as JSON, in full precision and without data of users.") + more
+        )
     )
     parts.append(Fold("Read them in Python", [Code(_READING, "Python code")]))
     return [*parts, JsonBlock(text)]

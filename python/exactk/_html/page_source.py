@@ -45,6 +45,10 @@ class Source:
         """The comparison; None for the report of one system."""
         return self.result if isinstance(self.result, Comparison) else None
 
+    def named(self, text: str) -> str:
+        """Return a text with what users and items are called."""
+        return self.result.unit_names.text(text)
+
     @property
     def first(self) -> Report:
         """The first report, whose metrics and convention all have."""

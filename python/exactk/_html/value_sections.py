@@ -48,15 +48,17 @@ def _table_of_values(source: Source, figures: Sequence[ValuesFigure]) -> Table:
     has_tied = any(isinstance(cell, Cell) and cell.mark == "~" for row in rows for cell in row)
     intervals = _note_on_intervals(source, columns) if any(map(_has_interval, figures)) else ""
     if intervals and source.has_clusters:
-        intervals += ", as if users were independent: it ignores the clusters, which the differences do not"
+        intervals += source.named(
+            ", as if users were independent: it ignores the clusters, which the differences do not"
+        )
     notes = [
-        intervals or "no intervals: they need SciPy, and means of users' values with equal weights",
+        intervals or source.named("no intervals: they need SciPy, and means of users' values with equal weights"),
         *(["* best"] if len(source.reports) > 1 else []),
         *(["~ not significantly worse than the best"] if has_tied else []),
         *([f"only differences from {baseline} are tested"] if baseline and len(source.reports) > 2 else []),
         *_notes_on_users(source),
     ]
-    header = ["metric", *source.column_names(), "better", "users"]
+    header = ["metric", *source.column_names(), "better", source.named("users")]
     return page_table("Values", header, rows, note="; ".join(notes) + ".")
 
 
@@ -67,7 +69,7 @@ def _note_on_intervals(source: Source, columns: Iterable[Iterable[str]]) -> str:
     forms = f"± half of the {interval}" if "±" in signs else f"in brackets the {interval}"
     forms += ", or the whole in brackets" * (signs == {"±", "["})
     counts = (report.counts["evaluated"].values() for report in source.reports.values())
-    few = "; an interval of one user says little" * any(1 in some for some in counts)
+    few = source.named("; an interval of one user says little") * any(1 in some for some in counts)
     return f"{forms}{few}"
 
 
@@ -98,12 +100,12 @@ def _facts(source: Source, value: Value) -> Sequence[str]:
 def _notes_on_users(source: Source) -> list[str]:
     users = {report.state.counts.users for report in source.reports.values()}
     if len(users) > 1:
-        return ["the systems have different users"]
+        return [source.named("the systems have different users")]
     (count,) = users
     is_partial = any(
         evaluated != count for report in source.reports.values() for evaluated in report.counts["evaluated"].values()
     )
-    return [f"users: those who are in the mean, of {count:,}"] if is_partial else []
+    return [f"{source.named('users')}: those who are in the mean, of {count:,}"] if is_partial else []
 
 
 def _has_interval(figure: ValuesFigure) -> bool:
@@ -195,31 +197,34 @@ def _chart_of_users(source: Source, figure: DistributionFigure) -> Chart:
     first, *_ = styles
     finding = f"The median{f' of {first}' if first else ''} is {number(figure.quantiles[first][50])}."
     weights = "; users count once each, whatever their weights" if source.first.state.weighted else ""
-    caption = f"{finding} The height of a line is the share of users whose value is at most x{weights}."
+    height = source.named(f"The height of a line is the share of users whose value is at most x{weights}.")
     names = "metric" if list(styles) == [""] else "system"
-    table = _table_of_quantiles(
-        f"Quantiles of users' {figure.metric}", names, lines, [figure.users[one] for one in styles]
-    )
-    drawing = steps_chart(lines, figure.metric)
-    return Chart.of(f"Users by {figure.metric}", finding, drawing, table, caption=caption)
+    counts = [figure.users[one] for one in styles]
+    table = _table_of_quantiles(source, f"Quantiles of users' {figure.metric}", names, lines, counts)
+    drawing = steps_chart(lines, figure.metric, source.named("share of users"))
+    title = source.named(f"Users by {figure.metric}")
+    return Chart.of(title, finding, drawing, table, caption=f"{finding} {height}")
 
 
-def _table_of_quantiles(caption: str, names: str, lines: Sequence[StepLine], users: Sequence[int]) -> Table:
+def _table_of_quantiles(
+    source: Source, caption: str, names: str, lines: Sequence[StepLine], users: Sequence[int]
+) -> Table:
     rows = [
         [line.label, *(number(line.quantiles[level]) for level in _SHOWN_LEVELS), f"{count:,}"]
         for line, count in zip(lines, users, strict=True)
     ]
     levels = ({0: "least", 50: "median", 100: "largest"}.get(level, f"{level} %") for level in _SHOWN_LEVELS)
-    return page_table(caption, [names, *levels, "users"], rows)
+    return page_table(source.named(caption), [names, *levels, source.named("users")], rows)
 
 
 def _chart_of_pairs(source: Source, figures: Sequence[PairFigure]) -> Chart:
     lines = [StepLine(source.pair_name(one), source.styles[one.system], one.quantiles) for one in figures]
     first = figures[0]
     finding = f"The median difference of {first.system} from {first.baseline} is {number(first.quantiles[50])}."
-    drawing = steps_chart(lines, f"difference in {first.metric}")
-    table = _table_of_quantiles("Quantiles of users' differences", "system", lines, [one.users for one in figures])
-    return Chart.of(f"Users by their difference in {first.metric}", finding, drawing, table)
+    drawing = steps_chart(lines, f"difference in {first.metric}", source.named("share of users"))
+    counts = [one.users for one in figures]
+    table = _table_of_quantiles(source, "Quantiles of users' differences", "system", lines, counts)
+    return Chart.of(source.named(f"Users by their difference in {first.metric}"), finding, drawing, table)
 
 
 def _table_of_shares(source: Source, figures: Sequence[PairFigure]) -> Table:
@@ -232,7 +237,8 @@ def _table_of_shares(source: Source, figures: Sequence[PairFigure]) -> Table:
         "10 %",
     ]
     note = "If 1 % of the users have most of the gains, the difference is theirs, not that of a typical user."
-    return page_table("How few users have the gains and losses", header, rows, note=note)
+    caption = source.named("How few users have the gains and losses")
+    return page_table(caption, [*map(source.named, header)], rows, note=source.named(note))
 
 
 def _shares_text(shares: Sequence[tuple[float, float]]) -> list[str]:
@@ -290,13 +296,18 @@ def catalogue(source: Source) -> Content:
     if not values:
         return _NO_ITEM_METRIC
     rows = [
-        [value.spelling, value.info.summary, *(number(report[value.name]) for report in source.reports.values())]
+        [
+            value.spelling,
+            source.named(value.info.summary),
+            *(number(report[value.name]) for report in source.reports.values()),
+        ]
         for value in values
     ]
     catalogue_text = source.first.state.catalogue
-    note = "" if catalogue_text is None else f"The catalogue: {catalogue_text}."
+    note = "" if catalogue_text is None else source.named(f"The catalogue: {catalogue_text}.")
     header = ["metric", "what it is", *source.column_names()]
-    return [page_table("Metrics of the recommended items", header, rows, 2, note), *_groups_of_items(source)]
+    caption = source.named("Metrics of the recommended items")
+    return [page_table(caption, header, rows, 2, note), *_groups_of_items(source)]
 
 
 def _groups_of_items(source: Source) -> list[Table]:
@@ -313,4 +324,4 @@ def _groups_of_items(source: Source) -> list[Table]:
         ]
         for label in labels
     ]
-    return [page_table("By group of items", ["group of items", *names], rows)]
+    return [page_table(source.named("By group of items"), [source.named("group of items"), *names], rows)]

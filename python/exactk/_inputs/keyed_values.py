@@ -26,7 +26,7 @@ from exactk._inputs.long_format import Encoding, encode_items, key_kinds
 from exactk._inputs.registry import ARRAY, BLOCKS, FRAME, LIST, MAPPING, SERIES, classify
 from exactk._runtime import optional
 from exactk._runtime.errors import InputError, InputTypeError, input_error, type_error
-from exactk._runtime.faults import Option
+from exactk._runtime.faults import Name, Option
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -103,7 +103,7 @@ def _only_column(
         return others[0]
     found = " and ".join(map(str, others)) or "none"
     hint = f"{argument}={argument}[{select(others[0])!r}]" if others else ""
-    raise input_error(argument, f"one column {beside}", found, hint=hint)
+    raise input_error(argument, Name(f"one column {beside}"), Name(found), hint=hint)
 
 
 def _values_in(selected: ColumnTable, name: str, argument: str) -> object:

@@ -11,7 +11,7 @@ import numpy as np
 from exactk._plan.metrics import evaluation_metrics
 from exactk._plan.values import reads_items
 from exactk._runtime.errors import input_error, type_error, warn
-from exactk._runtime.faults import plural
+from exactk._runtime.faults import Name, plural
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -32,7 +32,7 @@ def items_of_metrics(
         warn_of_items_outside(table, values)
         warn_of_split_tail(table, values)
         return table
-    warn("items has no effect on the requested metrics: leave it out")
+    warn(Name("items"), " has no effect on the requested metrics: leave it out")
     return None
 
 

@@ -35,12 +35,27 @@ from exactk._report.matched_reports import MatchedUsers, clusters_from_plain, ha
 from exactk._report.metric_mapping import ReadOnlyMapping
 from exactk._report.report import Report
 from exactk._report.resampling import Calls, KeptUsers, resample
-from exactk._report.state import check_label_types, check_same_plan, common_spellings, ordered_labels, plan_of_state
+from exactk._report.state import (
+    check_label_types,
+    check_same_plan,
+    common_spellings,
+    common_unit_names,
+    ordered_labels,
+    plan_of_state,
+)
 from exactk._report.user_table import equal_arrays
 from exactk._report.verdicts import Gate, Ranks, check_claim, rank_intervals
 from exactk._report.worst_users import KEEPING_USERS, WorstUsers, lowest_rows, sign_of
 from exactk._runtime import optional
-from exactk._runtime.errors import InputError, StateMismatchError, check_among, input_error, type_error
+from exactk._runtime.errors import (
+    InputError,
+    InUnits,
+    StateMismatchError,
+    check_among,
+    in_own_units,
+    input_error,
+    type_error,
+)
 from exactk._runtime.faults import Option, plural
 from exactk._runtime.shapes import Anything, Fields, Many, Maybe, Named, Through, Whole, plain_data, within
 from exactk._runtime.table import Table
@@ -61,6 +76,7 @@ if TYPE_CHECKING:
     from exactk._report.sums import Label
     from exactk._report.user_table import UserTable
     from exactk._report.verdicts import Claim
+    from exactk._runtime.unit_names import UnitNames
 
 ComparisonPlot: TypeAlias = Literal["values", "differences", "curves", "groups", "distribution", "trade_off"]
 
@@ -233,8 +249,9 @@ class Comparison(Exports, Mapping[str, Mapping[str, float]]):
         ImportError
             If SciPy is not installed.
         """
-        differences = self._tested(self._paired_state(), self._margins)
-        warn_of_few_flips(differences, self._method(self._paired_state()))
+        with InUnits(self.unit_names):
+            differences = self._tested(self._paired_state(), self._margins)
+            warn_of_few_flips(differences, self._method(self._paired_state()))
         return differences
 
     def _tested(self, paired: PairedState, margins: Mapping[str, Margin]) -> Differences:
@@ -271,7 +288,13 @@ class Comparison(Exports, Mapping[str, Mapping[str, float]]):
             frozenset(value.spelling for value in self._plan if is_in_unit_range(value)),
             paired.weighted,
             all(report._user_table is not None and not report._has_keys for report in self._reports.values()),
+            self.unit_names,
         )
+
+    @property
+    def unit_names(self) -> UnitNames:
+        """What a user and an item are called; users and items, if the reports differ."""
+        return common_unit_names(report.state.unit_names for report in self._reports.values())
 
     def _paired_state(self) -> PairedState:
         optional.require("scipy", "comparison.differences")
@@ -305,7 +328,7 @@ class Comparison(Exports, Mapping[str, Mapping[str, float]]):
                 undefined = max(report._undefined_users(index, label) for report in reports)
                 users = self._users_of(pair, index, label) if self._options.test == "wilcoxon" else None
                 runs = self._run_values(pair[0], value, label), self._run_values(pair[1], value, label)
-                yield Compared(value, pair, label, sums[index], undefined, weighted, users, runs)
+                yield Compared(value, pair, label, sums[index], undefined, weighted, users, runs, self.unit_names)
 
     def _resampled(self, label: Label | None, compared: Sequence[Compared]) -> Sequence[Resampled | None]:
         """Return what random numbers say of the rows of all users or of one group, drawn once; None of each if not asked."""
@@ -370,6 +393,7 @@ class Comparison(Exports, Mapping[str, Mapping[str, float]]):
     def _tables_of_users(self) -> dict[str, UserTable] | None:
         return None if self._matched is None else self._matched.tables
 
+    @in_own_units
     def users_for(
         self, metric: str, difference: float | str, *, system: str | None = None, power: float = POWER
     ) -> int:
@@ -438,6 +462,7 @@ class Comparison(Exports, Mapping[str, Mapping[str, float]]):
             raise input_error("difference", "a difference that some number of users finds", repr(difference))
         return int(max(needed))
 
+    @in_own_units
     def check(
         self,
         *,
@@ -513,7 +538,7 @@ class Comparison(Exports, Mapping[str, Mapping[str, float]]):
                 checks += [check_claim(claim, one, margin, self._options.confidence) for one in compared[name]]
         if not checks:
             raise input_error("better", "at least one claim in better=, no_worse= or equivalent=", "none")
-        return Gate(checks)
+        return Gate(checks, self.unit_names)
 
     def ranks(self, metric: str) -> Ranks:
         """Return which ranks each system may have: those that no significant difference excludes.
@@ -591,6 +616,7 @@ class Comparison(Exports, Mapping[str, Mapping[str, float]]):
         (direction,) = (value.info.direction for value in self._plan if value.name == name)
         return best_systems(numbers, direction)
 
+    @in_own_units
     def worst(self, metric: str, system: str | None = None, *, baseline: str | None = None, n: int = 10) -> WorstUsers:
         """Return the users who lose most with one system against another, the largest loss first.
 
@@ -642,11 +668,12 @@ class Comparison(Exports, Mapping[str, Mapping[str, float]]):
         values, others = (self._matched.tables[one].values[index] for one in (system, baseline))
         gains = sign * (values - others)
         rows = lowest_rows(np.where(gains < 0, gains, np.nan), users, n)
-        lose, both = int((gains < 0).sum()), plural(int((~np.isnan(gains)).sum()), "user")
+        lose, both = int((gains < 0).sum()), plural(int((~np.isnan(gains)).sum()), self.unit_names.user)
         return WorstUsers(
             users=users[rows],
             values={baseline: others[rows], system: values[rows], "difference": (values - others)[rows]},
             note=f"the largest losses of {system} against {baseline} in {value.spelling}: {lose} of {both} lose",
+            _user=self.unit_names.user,
         )
 
     def _system_of_pair(self, argument: str, given: str | None, baseline: str | None = None) -> str:
@@ -768,6 +795,7 @@ class Comparison(Exports, Mapping[str, Mapping[str, float]]):
             raise input_error("comparison", "reports by system", "a report without a system", hint=hint)
         return cls.from_dict({"reports": document.reports, **(document.comparison or {})})
 
+    @in_own_units
     def columns(self, table: TableName = "values", *, wide: bool | None = None) -> Columns:
         """Return the columns of all systems, stacked, after a column ``system`` with the system's name."""
         reports = {system: _respell(report, tuple(self)) for system, report in self._reports.items()}

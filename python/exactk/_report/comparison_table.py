@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from exactk._report.counts import counts_of_systems
 from exactk._report.difference import significant_side
-from exactk._report.difference_table import left_out_lines, users_text
-from exactk._report.state import plan_of_state
+from exactk._report.difference_table import left_out_lines
+from exactk._report.state import common_unit_names, plan_of_state
 from exactk._runtime.faults import listed, plural
 from exactk._runtime.table import Column, Table, left_out
 from exactk._runtime.texts import DIGITS
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from exactk._report.difference_table import ComparisonMethod
     from exactk._report.report import ItemGroupRow, Report
     from exactk._report.sums import Label
+    from exactk._runtime.unit_names import UnitNames
 
 
 class Marks(NamedTuple):
@@ -71,17 +72,20 @@ def significance_marks(
 
 def _caption(differences: Sequence[Difference], method: ComparisonMethod, untested: Sequence[str]) -> str:
     options = method.options
-    users = ", ".join(filter(None, [users_text(differences) or _range_of_users(differences), method.sample]))
+    users = ", ".join(
+        filter(None, [method.users_text(differences) or _range_of_users(differences, method.units), method.sample])
+    )
     tests = f"{method.test_text(differences)}; {method.adjustment_of(differences)}; {method.level_text}; {users}"
     bold = "Best values, also of single runs, in bold" if options.runs else "Best values in bold"
     sentences = [
         f"{bold}; superscript letters: the systems that are significantly worse ({tests})",
         *method.one_side,
-        *left_out_lines(differences),
+        *left_out_lines(differences, method.units),
     ]
     if untested:
+        users = method.units.users
         sentences.append(
-            f"no letters in {', '.join(untested)}: users have no values to test, or neither direction is better"
+            f"no letters in {', '.join(untested)}: {users} have no values to test, or neither direction is better"
         )
     if options.baseline is not None:
         sentences.append(f"only differences from {options.baseline} are tested")
@@ -93,10 +97,10 @@ def _caption(differences: Sequence[Difference], method: ComparisonMethod, untest
     return "; ".join(sentences)
 
 
-def _range_of_users(differences: Sequence[Difference]) -> str:
+def _range_of_users(differences: Sequence[Difference], units: UnitNames) -> str:
     counts = [one.users for one in differences]
     of_group = " per group" if any(one.group is not None for one in differences) else ""
-    return f"{min(counts)} to {max(counts)} users{of_group}"
+    return f"{min(counts)} to {max(counts)} {units.users}{of_group}"
 
 
 _MOST_ROWS = 12  # of groups and metrics below the values; with more, groups are rows
@@ -221,6 +225,10 @@ class ComparisonTable(NamedTuple):
         return table._replace(columns=[*of_keys, *of_systems, *more])
 
     @property
+    def _units(self) -> UnitNames:
+        return common_unit_names(report.state.unit_names for report in self.reports.values())
+
+    @property
     def _first(self) -> Report:
         return next(iter(self.reports.values()))
 
@@ -251,7 +259,7 @@ class ComparisonTable(NamedTuple):
             _Row(
                 *key,
                 {system: row.value for system, row in rows.items()},
-                {"items": [row.items for row in rows.values()]},
+                {self._units.items: [row.items for row in rows.values()]},
             )
             for key, rows in by_cell.items()
         ]
@@ -262,7 +270,8 @@ class ComparisonTable(NamedTuple):
         """Return each count that is not 0 in all systems, by system."""
         states = [report.state for report in self.reports.values()]
         compares_lists = plan_of_state(states[0])[0].info.compares_lists
-        texts = counts_of_systems([one.counts for one in states], self.spellings, compares_lists=compares_lists)
+        counts = [one.counts for one in states]
+        texts = counts_of_systems(counts, self.spellings, self._units, compares_lists=compares_lists)
         return {name: dict(zip(self.reports, cells, strict=True)) for name, cells in texts.items()}
 
     def _lines(self, rows: Sequence[_Row]) -> list[str]:
@@ -273,7 +282,7 @@ class ComparisonTable(NamedTuple):
         counts = {}
         for cells, metrics in skipped.items():
             of = "" if len(metrics) == len(rows) else f" in {listed(metrics)}"
-            counts[f"skipped users{of}"] = dict(zip(self.reports, map(str, cells), strict=True))
+            counts[f"skipped {self._units.users}{of}"] = dict(zip(self.reports, map(str, cells), strict=True))
         return [
             f"{name}: {text}" for name, cells in (counts | self._counts()).items() if (text := _text_by_system(cells))
         ]
@@ -321,12 +330,16 @@ class ComparisonTable(NamedTuple):
         shown = groups[: max(1, _MOST_ROWS // (len(rows) // len(groups)))]
         notes = left_out("to_pandas('by_item_group')", group=len(groups) - len(shown))
         first, *others = self.table([row for row in rows if row.group in shown], DIGITS, diagnostics=True).columns
-        return [Table([first._replace(name="item group"), *others], "By group of items", notes)]
+        return [
+            Table(
+                [first._replace(name=f"{self._units.item} group"), *others], f"By group of {self._units.items}", notes
+            )
+        ]
 
     def _remarks(self, *, has_best: bool) -> str:
         users = {report.state.counts.users for report in self.reports.values()}
         rules = dict.fromkeys(report._rules_text for report in self.reports.values())
-        remarks = [" / ".join(rules), *(plural(count, "user") for count in users if len(users) == 1)]
+        remarks = [" / ".join(rules), *(plural(count, self._units.user) for count in users if len(users) == 1)]
         return "; ".join([*remarks, "* best"] if has_best else remarks)
 
 

@@ -12,6 +12,8 @@ from exactk._runtime.records import NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
+    from exactk._runtime.unit_names import UnitNames
+
 CountName: TypeAlias = tuple[str, str]
 """A kind of count, and its part: a statistic of candidates or a metric, empty where the count is one number."""
 
@@ -51,20 +53,20 @@ _TEXTS_OF_LISTS = {
 """The counts of `exactk.agreement`, whose truth is the list `one` and whose predictions are the list `other`."""
 
 
-def count_text(name: str, count: int, *, compares_lists: bool = False) -> str:
+def count_text(name: str, count: int, units: UnitNames, *, compares_lists: bool = False) -> str:
     """Return a scalar count as reports print it, such as ``1 user without predictions``."""
     one, many = (_TEXTS | _TEXTS_OF_LISTS if compares_lists else _TEXTS)[name]
-    return f"{count} {one if count == 1 else many}"
+    return f"{count} {units.text(one if count == 1 else many)}"
 
 
-def count_label(name: str, *, compares_lists: bool = False) -> str:
+def count_label(name: str, units: UnitNames, *, compares_lists: bool = False) -> str:
     """Return a scalar count's name as comparisons print it; other names without underscores."""
     texts = _TEXTS | _TEXTS_OF_LISTS if compares_lists else _TEXTS
-    return texts[name][1] if name in texts else name.replace("_", " ")
+    return units.text(texts[name][1] if name in texts else name.replace("_", " "))
 
 
 def counts_of_systems(
-    systems: Sequence[Counts], metrics: Sequence[str], *, compares_lists: bool
+    systems: Sequence[Counts], metrics: Sequence[str], units: UnitNames, *, compares_lists: bool
 ) -> dict[str, list[str]]:
     """Return the text of each count that is not 0 in all systems; the number of users, if systems differ.
 
@@ -77,13 +79,13 @@ def counts_of_systems(
         if name == "longest_list" or (name == "users" and len(set(cells)) == 1):  # users are in the footer
             continue
         if any(cells):
-            texts[count_label(name, compares_lists=compares_lists)] = [*map(str, cells)]
+            texts[count_label(name, units, compares_lists=compares_lists)] = [*map(str, cells)]
     dependent = [[ties.dependent for ties in one.ties or ()] for one in systems]
     for first in dict.fromkeys(next((at for at, count in enumerate(one) if count), None) for one in dependent):
         if first is not None:
             texts[f"tie dependent {metrics[first]}"] = [str(one[first]) if one else "0" for one in dependent]
     candidates = [_range_of_candidates(one.candidates) for one in systems]
-    return texts | ({"candidates per user": candidates} if any(candidates) else {})
+    return texts | ({f"candidates per {units.user}": candidates} if any(candidates) else {})
 
 
 def _range_of_candidates(candidates: CandidateCounts | None) -> str:

@@ -25,6 +25,7 @@ from exactk._report.paired_sums import estimate_of, have_equal_numbers
 from exactk._report.statistics import undefined_case
 from exactk._runtime.errors import input_error
 from exactk._runtime.faults import plural
+from exactk._runtime.unit_names import USERS_AND_ITEMS, UnitNames
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -174,6 +175,7 @@ class Compared:
     weighted: bool
     users: UserValues | None = None  # for tests of ranks
     runs: tuple[RunValues, RunValues] = ((), ())  # of the system and of its baseline
+    units: UnitNames = USERS_AND_ITEMS
 
     @cached_property
     def estimate(self) -> Estimate | None:
@@ -198,14 +200,15 @@ class Compared:
     def reason(self) -> str:
         """Why there is no p-value; empty if there is one."""
         if self.undefined:
-            return f"undefined for {plural(self.undefined, 'user')}{undefined_case(self.value)}"
+            case = self.units.text(undefined_case(self.value))
+            return f"undefined for {plural(self.undefined, self.units.user)}{case}"
         if not self.sums.users:
-            return f"no user has a value in both systems{self._excluded}"
+            return f"no {self.units.user} has a value in both systems{self._excluded}"
         if self._lacks_run:
             return "the value of a run is NaN"
         if self.estimate is None:
             return "the denominators of a system are all 0"
-        return "fewer than two users or clusters" if self.estimate.degrees_of_freedom <= 0 else ""
+        return f"fewer than two {self.units.users} or clusters" if self.estimate.degrees_of_freedom <= 0 else ""
 
     @cached_property
     def is_identical(self) -> bool:
@@ -373,7 +376,7 @@ def _reason_of_test(compared: Compared, options: ComparisonOptions) -> str:
     """Return why the test has no p-value; empty if it has one."""
     if options.test in {"t", "permutation"} or compared.value.rules["average"] != "of_means":
         return ""
-    return f"test={options.test!r} needs values of users, which an F of means has not"
+    return f"test={options.test!r} needs values of {compared.units.users}, which an F of means has not"
 
 
 def verdict_of(row: Difference, direction: str, options: ComparisonOptions) -> Verdict:

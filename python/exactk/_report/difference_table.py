@@ -13,6 +13,7 @@ from exactk._runtime.errors import warn
 from exactk._runtime.faults import Option, plural
 from exactk._runtime.table import Column, Table, format_number
 from exactk._runtime.texts import DIGITS
+from exactk._runtime.unit_names import USERS_AND_ITEMS, UnitNames
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
@@ -48,6 +49,7 @@ class ComparisonMethod:
     of_unit_range: frozenset[str]  # those of metrics whose values are from 0 to 1
     is_weighted: bool  # whether users have weights
     is_by_row: bool  # whether reports of users without keys are matched by row
+    units: UnitNames = USERS_AND_ITEMS
 
     def to_plain(self) -> dict[str, Any]:
         """Return the fields as public types, for pickles."""
@@ -60,6 +62,7 @@ class ComparisonMethod:
             "of_unit_range": sorted(self.of_unit_range),
             "is_weighted": self.is_weighted,
             "is_by_row": self.is_by_row,
+            "units": self.units.pair,
         }
 
     @classmethod
@@ -67,7 +70,7 @@ class ComparisonMethod:
         """Return what `to_plain` described."""
         options = ComparisonOptions.from_dict(plain["options"])
         sets = {name: frozenset(plain[name]) for name in ("of_sums", "of_unit_range")}
-        return cls(**{**plain, "options": options, **sets})
+        return cls(**{**plain, "options": options, **sets, "units": UnitNames(*plain["units"])})
 
     def caption(self, rows: Sequence[Difference]) -> str:
         """Return how these differences were computed, in a line."""
@@ -140,6 +143,16 @@ class ComparisonMethod:
         most = 1.0 if row.metric in self.of_unit_range else math.inf
         return row.detectable if is_tested and not row.reason and 0 < row.detectable <= most else math.nan
 
+    def users_text(self, rows: Sequence[Difference]) -> str:
+        """Return the number of users of all rows, and of their clusters; empty if the rows have different ones."""
+        counts = {(row.users, row.units) for row in rows}
+        if len(counts) > 1:
+            return ""
+        users, units = next(iter(counts), (0, 0))
+        in_clusters = "" if users == units else f" in {plural(units, 'cluster')}"
+        of_group = " per group" if any(row.group is not None for row in rows) else ""
+        return plural(users, self.units.user) + in_clusters + of_group
+
     @property
     def is_adjusted(self) -> bool:
         """Whether p-values may differ from adjusted ones."""
@@ -179,8 +192,8 @@ def difference_table(rows: Sequence[Difference], method: ComparisonMethod, decim
             "wins/ties/losses",
             lambda row: "-" if row.metric in method.of_sums else f"{row.wins}/{row.ties}/{row.losses}",
         ),
-        *column("users", lambda row: str(row.users), is_shown=not users_text(rows)),
-        *column("clusters", lambda row: str(row.units), is_shown=has_clusters and not users_text(rows)),
+        *column(method.units.users, lambda row: str(row.users), is_shown=not method.users_text(rows)),
+        *column("clusters", lambda row: str(row.units), is_shown=has_clusters and not method.users_text(rows)),
         *column(
             "detectable",
             lambda row: _unsigned(method.detectable(row), digits),
@@ -198,7 +211,8 @@ def _without_rounding(row: Difference) -> Difference:
 
 def caption_lines(rows: Sequence[Difference], method: ComparisonMethod) -> list[str]:
     """Return how the rows were computed, of how many users, and what to keep in mind."""
-    sample = [users_text(rows), method.sample] if users_text(rows) else [f"users {method.sample}" * bool(method.sample)]
+    of_all = method.users_text(rows)
+    sample = [of_all, method.sample] if of_all else [f"{method.units.users} {method.sample}" * bool(method.sample)]
     users = [", ".join(filter(None, sample))] if rows and any(sample) else []
     if _has_detectable(rows, method):
         size = "the detectable size" if len(rows) > 1 else _unsigned(method.detectable(rows[0]), _digits(rows[0]))
@@ -206,7 +220,7 @@ def caption_lines(rows: Sequence[Difference], method: ComparisonMethod) -> list[
         users.append(f"a true difference of {size} or more would be {significant} in 4 of 5 samples of this size")
     if not rows:
         reason = "no rows: only metrics of which users have values are tested, and groups only with groups="
-        return [method.caption(rows), reason]
+        return [method.caption(rows), method.units.text(reason)]
     return [method.caption(rows), *(["; ".join(users)] if users else []), *_notes(rows, method)]
 
 
@@ -227,7 +241,7 @@ def _notes(rows: Sequence[Difference], method: ComparisonMethod) -> list[str]:
         named = _named(few, rows, method)
         has_margin = not all(math.isnan(row.p_equivalent) for row in few)
         wider = ", and margins are tested by wider bounds if values have a range" if has_margin else ""
-        notes.append(f"few users: fewer than {FEW_USERS} differ, so {_rough(few, method)}{wider}{named}")
+        notes.append(f"few {method.units.users}: fewer than {FEW_USERS} differ, so {_rough(few, method)}{wider}{named}")
     notes += _notes_of_equal_differences(rows, method)
     without = [
         row
@@ -236,13 +250,13 @@ def _notes(rows: Sequence[Difference], method: ComparisonMethod) -> list[str]:
     ]
     if without:
         named = _named(without, rows, method)
-        notes.append(f"no bootstrap interval: fewer than {FEWEST_UNITS} users or clusters{named}")
+        notes.append(f"no bootstrap interval: fewer than {FEWEST_UNITS} {method.units.users} or clusters{named}")
     undecided = [row for row in rows if _is_within_error(row, method)]
     if undecided:
         some = [f"{name_of_row(row, method)}, {_with_error(row, method)}" for row in undecided[:_MOST_NAMED]]
         more = [f"{len(undecided) - _MOST_NAMED} more"] if len(undecided) > _MOST_NAMED else []
         notes.append(f"more flips may decide: {'; '.join([*some, *more])}")
-    notes += left_out_lines(rows)
+    notes += left_out_lines(rows, method.units)
     for reason in dict.fromkeys(row.reason for row in rows if row.reason):
         named = _named([row for row in rows if row.reason == reason], rows, method)
         notes.append(f"no p-value: {reason}{named}")
@@ -254,7 +268,7 @@ def _notes_of_equal_differences(rows: Sequence[Difference], method: ComparisonMe
     equal = [row for row in rows if row.detectable == 0]
     differing = [row for row in equal if row.difference and not math.isnan(row.low)]
     without = [row for row in equal if math.isnan(row.low)]
-    users = users_text(differing) or "users"
+    users = method.users_text(differing) or method.units.users
     notes = [f"all {users} differ by the same amount{_named(differing, rows, method)}"] if differing else []
     if without:
         notes.append(f"no interval: all differences are equal{_named(without, rows, method)}")
@@ -310,7 +324,7 @@ def warn_of_few_flips(rows: Iterable[Difference], method: ComparisonMethod) -> N
     warn(*text)
 
 
-def left_out_lines(rows: Iterable[Difference]) -> list[str]:
+def left_out_lines(rows: Iterable[Difference], units: UnitNames) -> list[str]:
     """Return how many users only one system of a pair has, who are left out, by the pair and their number."""
     metrics_of: dict[tuple[str, str, Label | None], set[str]] = {}
     left_out: dict[tuple[tuple[str, str, Label | None], str, str, int], list[str]] = {}
@@ -327,7 +341,7 @@ def left_out_lines(rows: Iterable[Difference]) -> list[str]:
     for (pair, system, other, count), metrics in left_out.items():
         of_metrics = "" if len(metrics) == len(metrics_of[pair]) else f" ({', '.join(metrics)})"
         of_group = "" if pair[2] is None else f", group {pair[2]}"
-        lines.append(f"{plural(count, 'user')} of {system} whom {other} lacks{of_group}{of_metrics}")
+        lines.append(f"{plural(count, units.user)} of {system} whom {other} lacks{of_group}{of_metrics}")
     more = [f"{len(lines) - _MOST_NAMED} more pairs or metrics"] if len(lines) > _MOST_NAMED else []
     return [f"left out: {', '.join([*lines[:_MOST_NAMED], *more])}"] if lines else []
 
@@ -369,28 +383,18 @@ def heterogeneity_lines(
         if row.group is not None
     }
     return [
-        f"heterogeneity between groups, {name}: {_describe(heterogeneity[key])}"
+        f"heterogeneity between groups, {name}: {_describe(heterogeneity[key], method.units)}"
         for key, name in names.items()
         if key in heterogeneity
     ]
 
 
-def _describe(test: Heterogeneity) -> str:
+def _describe(test: Heterogeneity, units: UnitNames) -> str:
     """Return the p-value, and which groups make it rough or are not in it."""
-    small = f"rough: {plural(test.small, 'group')} of fewer than {SMALL_GROUP} users or clusters"
+    small = f"rough: {plural(test.small, 'group')} of fewer than {SMALL_GROUP} {units.users} or clusters"
     left_out = f"{plural(test.left_out, 'group')} without variance left out"
     notes = ["Welch's test", *([small] if test.small else []), *([left_out] if test.left_out else [])]
     return f"p = {_or_dash(test.p, format_p)} ({'; '.join(notes)})"
-
-
-def users_text(rows: Sequence[Difference]) -> str:
-    """Return the number of users of all rows, and of their clusters; empty if the rows have different ones."""
-    counts = {(row.users, row.units) for row in rows}
-    if len(counts) > 1:
-        return ""
-    users, units = next(iter(counts), (0, 0))
-    of_group = " per group" if any(row.group is not None for row in rows) else ""
-    return plural(users, "user") + ("" if users == units else f" in {plural(units, 'cluster')}") + of_group
 
 
 def _digits(row: Difference) -> int:

@@ -11,6 +11,7 @@ import numpy as np
 from exactk._runtime.faults import listed, plural
 from exactk._runtime.records import NamedTuple, Record
 from exactk._runtime.table_exports import ExportsTable, writes
+from exactk._runtime.unit_names import USERS_AND_ITEMS
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -132,6 +133,7 @@ class Explanation(ExportsTable, Record, Mapping[str, ExplainedValue], eq=False):
     convention: str
     _values: Mapping[str, ExplainedValue]  # by metric as requested
     _key_columns: Mapping[str, NDArray[Any]]  # the user, as a row of a frame has it
+    _unit_names: tuple[str, str] = USERS_AND_ITEMS.pair
 
     def __getitem__(self, metric: str) -> ExplainedValue:
         return self._values[metric]
@@ -144,7 +146,7 @@ class Explanation(ExportsTable, Record, Mapping[str, ExplainedValue], eq=False):
 
     @property
     def _title(self) -> str:
-        return f"user {self.user}; convention {self.convention}"
+        return f"{self._unit_names[0]} {self.user}; convention {self.convention}"
 
     def __repr__(self) -> str:
         return f"{self._title}\n{super().__repr__()}"
@@ -176,7 +178,7 @@ class Explanation(ExportsTable, Record, Mapping[str, ExplainedValue], eq=False):
         columns = {
             "metric": [metric for metric, _ in rows],
             "rank": NullableIntegers([one.rank for one in items]),
-            "item": [one.item for one in items],
+            self._unit_names[1]: [one.item for one in items],
             "score": numbers.pop("score"),
             "grade": numbers.pop("grade"),
             "hit": [one.hit for one in items],
@@ -205,7 +207,7 @@ class Explanation(ExportsTable, Record, Mapping[str, ExplainedValue], eq=False):
             rows = max((one.listed for one in some.values()), key=len)
             notes = [f"{plural(len(rows) - MOST_ROWS, 'more rank')}; {_UNSHOWN}"] if len(rows) > MOST_ROWS else []
             columns = [
-                *_columns_of_list(rows),
+                *_columns_of_list(rows, self._unit_names[1]),
                 *(_columns_of_one(rows) if len(some) == 1 else _columns_of_several(some)),
             ]
             shown = [one._replace(cells=one.cells[:MOST_ROWS]) for one in columns]
@@ -226,11 +228,11 @@ class Explanation(ExportsTable, Record, Mapping[str, ExplainedValue], eq=False):
         return groups
 
 
-def _columns_of_list(rows: Sequence[ExplainedItem]) -> Iterator[Column]:
+def _columns_of_list(rows: Sequence[ExplainedItem], item: str) -> Iterator[Column]:
     from exactk._runtime.table import Column
 
     yield Column("rank", [one.rank for one in rows])
-    yield Column("item", [str(one.item) for one in rows], "text")
+    yield Column(item, [str(one.item) for one in rows], "text")
     if any(one.score is not None for one in rows):
         yield Column("score", ["" if one.score is None else f"{one.score:.6g}" for one in rows])
     if any(one.tied for one in rows):

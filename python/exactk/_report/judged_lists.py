@@ -12,6 +12,7 @@ from exactk._inputs.checks import read_only
 from exactk._inputs.model.top_k import with_item_keys
 from exactk._runtime.faults import capitalized, plural
 from exactk._runtime.table_exports import ExportsTable
+from exactk._runtime.unit_names import USERS_AND_ITEMS, UnitNames
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -54,6 +55,8 @@ class JudgedLists(ExportsTable):
         are the caller's ids, and if there are no items.
     first_user : int
         The row number of the first user among all: 0 but in later blocks of `exactk.judge`.
+    unit_names : tuple of str
+        What a user and an item are called, as in `State.unit_names`; columns of data frames have these names.
 
     Examples
     --------
@@ -82,11 +85,16 @@ class JudgedLists(ExportsTable):
     users: NDArray[Any] | None
     item_keys: NDArray[Any] | None
     first_user: int
+    unit_names: tuple[str, str] = USERS_AND_ITEMS.pair
 
     def __post_init__(self) -> None:
         """Make the arrays read-only."""
         for name in _OF_USERS:
             object.__setattr__(self, name, read_only(getattr(self, name)))
+
+    @property
+    def _units(self) -> UnitNames:
+        return UnitNames(*self.unit_names)
 
     @property
     def k(self) -> int:
@@ -102,8 +110,9 @@ class JudgedLists(ExportsTable):
         return len(self.codes)
 
     def __repr__(self) -> str:
-        users = "1 user" if len(self) == 1 else f"{len(self):,} users"
-        items = "1 item" if self.lengths.sum() == 1 else f"{int(self.lengths.sum()):,} items"
+        units = self._units
+        users = f"{len(self):,} {units.user if len(self) == 1 else units.users}"
+        items = f"{int(self.lengths.sum()):,} {units.item if self.lengths.sum() == 1 else units.items}"
         hits = "1 hit" if self.hits.sum() == 1 else f"{int(self.hits.sum()):,} hits"
         return f"judged lists of {users} at k={self.k}: {items}, {hits}"
 
@@ -120,15 +129,14 @@ class JudgedLists(ExportsTable):
         try:
             row = self._row_of[user]
         except (KeyError, TypeError):
-            raise KeyError(f"no list of user {user!r}") from None
+            raise KeyError(f"no list of {self._units.user} {user!r}") from None
         return self._of_rows(slice(row, row + 1))
 
     def _of_rows(self, rows: slice) -> JudgedLists:
         users = None if self.users is None else self.users[rows]
         some: dict[str, Any] = {name: getattr(self, name)[rows] for name in _OF_USERS}
-        return JudgedLists(
-            **some, users=users, item_keys=self.item_keys, first_user=self.first_user + (rows.start or 0)
-        )
+        first = self.first_user + (rows.start or 0)
+        return JudgedLists(**some, users=users, item_keys=self.item_keys, first_user=first, unit_names=self.unit_names)
 
     def unjudged_items(self) -> dict[Any, list[Any]]:
         """Return the items of the first k ranks that the truth has no grade for, best first, by user: what to judge next.
@@ -158,18 +166,18 @@ class JudgedLists(ExportsTable):
         items = self.items[rows, ranks]
         columns = {
             "rank": ranks + 1,
-            "item": items if items.dtype.kind in "iu" else items.tolist(),
+            self._units.item: items if items.dtype.kind in "iu" else items.tolist(),
             "grade": self.grades[rows, ranks],
             "hit": self.hits[rows, ranks],
         }
-        return join_columns(user_columns(self._keys[rows]), columns)
+        return join_columns(user_columns(self._keys[rows], self._units.user), columns)
 
     def _tables(self) -> Sequence[Table]:
         from exactk._runtime.table import MOST_ROWS
 
         shown = max(1, MOST_ROWS // max(1, self.k))
         first = self._of_rows(slice(shown))
-        notes = [f"the first {plural(shown, 'user')}; to_pandas() has all"] if len(self) > shown else []
+        notes = [f"the first {plural(shown, self._units.user)}; to_pandas() has all"] if len(self) > shown else []
         return [first._table(None)._replace(caption=capitalized(repr(self)), notes=notes)]  # noqa: SLF001 - its own
 
     def _table(self, digits: int | None) -> Table:
@@ -178,7 +186,7 @@ class JudgedLists(ExportsTable):
         columns, form = self.columns(), "g" if digits is None else f".{digits}f"
         columns["grade"] = ["" if np.isnan(grade) else format(grade, form) for grade in columns["grade"].tolist()]
         columns["hit"] = ["yes" if hit else "" for hit in columns["hit"]]
-        kinds: dict[str, Kind] = {"rank": "value", "item": "text", "grade": "value", "hit": "text"}
+        kinds: dict[str, Kind] = {"rank": "value", self._units.item: "text", "grade": "value", "hit": "text"}
         return Table([Column(name, cells, kinds.get(name, "key")) for name, cells in columns.items()])
 
 

@@ -17,7 +17,7 @@ from exactk._plan.values import group_tally_index, tally_index
 from exactk._report.counts import count_text
 from exactk._report.exports import Exports
 from exactk._report.state import State, plan_of_state, sums_of_groups
-from exactk._runtime.errors import input_error
+from exactk._runtime.errors import in_own_units, input_error
 from exactk._runtime.faults import Option, listed, plural
 from exactk._runtime.records import NamedTuple
 from exactk._runtime.table_exports import writes
@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from exactk._report.user_table import UserTable
     from exactk._report.worst_users import WorstUsers
     from exactk._runtime.table import Column, Kind, Table
+    from exactk._runtime.unit_names import UnitNames
 
 _T = TypeVar("_T")
 ReportPlot: TypeAlias = Literal["values", "curves", "distribution"]
@@ -132,6 +133,8 @@ class Report(Exports, Mapping[str, float]):
         - ``unknown_actual``, from `exactk.from_ratings`: rows dropped for an unknown rating.
     convention : Convention
         The convention of the evaluation.
+    unit_names : tuple of str
+        What a user and an item are called, such as ``("query", "document")``; see `State.unit_names`.
     state : State
         The exact sums. `exactk.merge` adds them to those of other users.
 
@@ -251,6 +254,7 @@ class Report(Exports, Mapping[str, float]):
 
         return self._statistic_by_metric(self.state.totals, standard_deviation)
 
+    @in_own_units
     def interval(self, metric: str, confidence: float = 0.95, *, group: Label | None = None) -> MeanInterval:
         r"""Return a confidence interval of a value, from the sums alone: the users are taken as a sample of many.
 
@@ -390,6 +394,7 @@ class Report(Exports, Mapping[str, float]):
         values = self._of_groups(values_of_groups, groups, index)
         return disparity_of_groups(dict(zip(groups, values, strict=True)), how, self.state.spellings[index])
 
+    @in_own_units
     def worst(self, metric: str, n: int = 10) -> WorstUsers:
         """Return the users with the worst values of a metric, the worst first. `exactk.explain` shows why.
 
@@ -434,10 +439,9 @@ class Report(Exports, Mapping[str, float]):
             raise input_error("report", "the users' values", "none", hint=KEEPING_USERS)
         numbers, users = self.table[index], self.users
         rows = lowest_rows(sign * numbers, users, n)
-        with_value = plural(int((~np.isnan(numbers)).sum()), "user")
-        return WorstUsers(
-            users=users[rows], values={value.spelling: numbers[rows]}, note=f"the worst {len(rows)} of {with_value}"
-        )
+        user = self.state.unit_names.user
+        note = f"the worst {len(rows)} of {plural(int((~np.isnan(numbers)).sum()), user)}"
+        return WorstUsers(users=users[rows], values={value.spelling: numbers[rows]}, note=note, _user=user)
 
     def _index_of(self, metric: str, argument: str = "metric") -> int:
         """Return the index of a value, by any spelling of its metric; raise InputError if it was not requested."""
@@ -534,6 +538,11 @@ class Report(Exports, Mapping[str, float]):
                 for label, numbers in zip(labels, zip(*columns, strict=True), strict=True)
             }
         )
+
+    @property
+    def unit_names(self) -> UnitNames:
+        """What a user and an item are called."""
+        return self.state.unit_names
 
     @cached_property
     def counts(self) -> Mapping[str, Any]:
@@ -833,7 +842,7 @@ class Report(Exports, Mapping[str, float]):
             raise input_error("systems_as_rows", "False for the report of one system", "True", hint=hint)
         columns = self.columns(table)
         if table == "per_user":
-            keys, spellings = len(user_columns(self.users)), self._plan.spellings_by_name
+            keys, spellings = len(user_columns(self.users, "")), self._plan.spellings_by_name
             if names is not None:
                 columns = {name: columns[name] for name in [*[*columns][:keys], *map(spellings.__getitem__, names)]}
             return Table.of_columns(columns, keys, digits)
@@ -862,7 +871,8 @@ class Report(Exports, Mapping[str, float]):
         from exactk._report.counts import counts_of_systems
 
         compares_lists = self._plan[0].info.compares_lists
-        counts = counts_of_systems([self.state.counts], list(self), compares_lists=compares_lists)
+        units = self.state.unit_names
+        counts = counts_of_systems([self.state.counts], list(self), units, compares_lists=compares_lists)
         cells = [[*counts], [text for (text,) in counts.values()], *[[""] * len(counts)] * len(columns[2:])]
         return [one._replace(cells=[*one.cells, *more]) for one, more in zip(columns, cells, strict=True)]
 
@@ -912,8 +922,9 @@ class Report(Exports, Mapping[str, float]):
             for label, numbers in islice(self.by_item_group.items(), _MOST_GROUPS)
         ]
         notes = left_out("by_item_group", group=len(self.by_item_group) - len(rows), value=len(names) - _MOST_VALUES)
-        header = ["item group", *names[:_MOST_VALUES]]
-        return [Table.of_rows(header, rows, caption="By group of items", notes=notes)]
+        units = self.state.unit_names
+        header = [f"{units.item} group", *names[:_MOST_VALUES]]
+        return [Table.of_rows(header, rows, caption=f"By group of {units.items}", notes=notes)]
 
     def _groups_in_brief(self) -> list[Table]:
         """Return the first groups and values, if there are groups."""
@@ -941,42 +952,43 @@ class Report(Exports, Mapping[str, float]):
     def _remarks(self) -> str:
         from exactk._report.statistics import undefined_case, undefined_values
 
-        counts = self.state.counts.scalars()
+        counts, units = self.state.counts.scalars(), self.state.unit_names
         compares_lists = self._plan[0].info.compares_lists
         skipped = self._skipped_text()
         remarks = [
-            count_text(name, count, compares_lists=compares_lists)
+            count_text(name, count, units, compares_lists=compares_lists)
             for name, count in counts.items()
             if count and name != "longest_list"
         ]
         remarks += [skipped] if skipped else []
         dependent = self.counts.get("tie_dependent", {})
         remarks += [
-            f"{plural(count, 'user')} whose {name} depends on ties" for name, count in dependent.items() if count
+            f"{plural(count, units.user)} whose {name} depends on ties" for name, count in dependent.items() if count
         ][:1]
         remarks += [
-            f"{plural(users, 'user')} whose {value.spelling} is 0 / 0{undefined_case(value)}"
+            f"{plural(users, units.user)} whose {value.spelling} is 0 / 0{units.text(undefined_case(value))}"
             for value, users in undefined_values(self.state)
             if value.rules["undefined"] != "skip"
         ][:1]
         candidates = self.state.counts.candidates
         if candidates is not None and candidates.users:
             fewest, mean, most = _summarize_candidates(candidates).values()
-            text = f"{fewest} to {most} candidates per user (mean {mean:.5g})"
-            remarks.append(text if fewest < most else f"{plural(candidates.fewest, 'candidate')} per user")
+            text = f"{fewest} to {most} candidates per {units.user} (mean {mean:.5g})"
+            remarks.append(text if fewest < most else f"{plural(candidates.fewest, 'candidate')} per {units.user}")
         shards = [] if self.state.shards is None else self.state.shards.remarks
-        return "; ".join([self._rules_text, ", ".join(remarks) or "0 users", *shards])
+        return "; ".join([self._rules_text, ", ".join(remarks) or f"0 {units.users}", *shards])
 
     def _skipped_text(self) -> str:
         """Return how many users the values skip, by metric where these differ; empty for none."""
         by_count: dict[int, list[str]] = {}
+        user = self.state.unit_names.user
         for name, evaluated in self.counts["evaluated"].items():
             by_count.setdefault(self.state.counts.users - evaluated, []).append(name)
         if len(by_count) == 1:
             (count,) = by_count
-            return f"{plural(count, 'user')} skipped" if count else ""
+            return f"{plural(count, user)} skipped" if count else ""
         skipped = [(count, listed(names)) for count, names in by_count.items() if count]
-        return ", ".join(f"{plural(count, 'user')} skipped in {metrics}" for count, metrics in skipped)
+        return ", ".join(f"{plural(count, user)} skipped in {metrics}" for count, metrics in skipped)
 
     @property
     def _rules_text(self) -> str:
@@ -985,7 +997,7 @@ class Report(Exports, Mapping[str, float]):
         if self.state.weighted:
             parts.append("weighted")
         if self.state.catalogue is not None:
-            parts.append(f"catalogue: {self.state.catalogue}")
+            parts.append(f"catalogue: {self.state.unit_names.text(str(self.state.catalogue))}")
         if self.state.grade_column is not None:
             bounds = dict.fromkeys(value.rules["min_grade"] for value in self._plan)
             relevant = " or ".join(_bound_text(bound) for bound in bounds)
@@ -999,6 +1011,7 @@ class Report(Exports, Mapping[str, float]):
         rules = self.convention.rules("")
         return [name for name in _COUNTING_FIELDS if any(value.rules[name] != rules[name] for value in self._plan)]
 
+    @in_own_units
     def columns(self, table: TableName = "values", *, wide: bool | None = None) -> Columns:
         """Return the columns of the data frames by name; see `to_pandas`."""
         from exactk._report.exports import unknown_table
@@ -1033,7 +1046,7 @@ class Report(Exports, Mapping[str, float]):
         if self.table is None:
             hint = (Option("per_user", True), " keeps them")  # noqa: FBT003 - the value of the option
             raise input_error("table", "per-user values", "none", hint=hint)
-        users = user_columns(self.users)
+        users = user_columns(self.users, self.state.unit_names.user)
         if wide:
             return join_columns(users, self.per_user)
         of_users = self._values_of_users
@@ -1077,7 +1090,7 @@ class Report(Exports, Mapping[str, float]):
             "group": [row.label for row in rows],
             **metric_columns(values, len(groups)),
             "value": [row.value for row in rows],
-            "items": [row.items for row in rows],
+            self.state.unit_names.items: [row.items for row in rows],
         }
 
     def _labels(self, labels: Iterable[Label]) -> list[Label]:

@@ -13,6 +13,7 @@ from exactk._report.sums import GroupSums, RunningGroupSums, group_sums_of
 from exactk._runtime.errors import StateMismatchError, input_error, type_error
 from exactk._runtime.faults import plural
 from exactk._runtime.records import Record
+from exactk._runtime.unit_names import USERS_AND_ITEMS, UnitNames
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
@@ -86,6 +87,9 @@ class State(Record):
         The ``names`` of the shards that the state has, if it is of some shards of an evaluation, as the command line writes
         them; `exactk.merge` refuses a shard that is in several states. None for other states, and for all shards of a run.
         States are ``==`` whatever their shards.
+    unit_names : tuple of str
+        What a user and an item are called, such as ``("query", "document")``. Merged states that differ in it have users and
+        items. States are ``==`` whatever their names.
 
     Examples
     --------
@@ -114,8 +118,9 @@ class State(Record):
     custom_metrics: tuple[CustomInfo, ...] = ()
     group_tallies: tuple[GroupTally, ...] = ()
     shards: Shards | None = None
+    unit_names: UnitNames = USERS_AND_ITEMS
 
-    _uncompared = frozenset({"grade_column", "shards"})
+    _uncompared = frozenset({"grade_column", "shards", "unit_names"})
 
     @classmethod
     def of_values(cls, values: Plan, *parts: Any, **named_parts: Any) -> State:  # noqa: ANN401 - the fields
@@ -140,7 +145,7 @@ class State(Record):
 
     def __repr__(self) -> str:
         in_groups = "" if self.groups is None else f" in {plural(len(self.groups), 'group')}"
-        users = plural(self.counts.users, "user")
+        users = plural(self.counts.users, self.unit_names.user)
         return f"<State of {users}{in_groups}: {', '.join(self.spellings)}; convention {description(self.convention)}>"
 
     def plus(self, other: State) -> State:
@@ -310,6 +315,7 @@ class StateSums:
         self._counts = first.counts
         self._totals = list(first.totals)
         self._grade_columns = {first.grade_column}
+        self._unit_names = {first.unit_names} if first.counts.users else set()
         self._truth_digest = first.truth_digest
         self._catalogue = first.catalogue
         self._item_tallies = first.item_tallies
@@ -327,6 +333,7 @@ class StateSums:
             self,
             _groups=None if self._groups is None else RunningGroupSums(self._groups.sums()),
             _grade_columns=self._grade_columns.copy(),
+            _unit_names=self._unit_names.copy(),
             _group_orders=self._group_orders.copy(),
             _shards=self._shards.copy(),
         )
@@ -342,6 +349,8 @@ class StateSums:
         if self._groups is None:
             self._totals = [sums.plus(other) for sums, other in zip(self._totals, state.totals, strict=True)]
         self._grade_columns.add(state.grade_column)
+        if state.counts.users:
+            self._unit_names.add(state.unit_names)
         self._group_orders.add(state.group_order)
         self._truth_digest = _sum_of_digests(self._truth_digest, state.truth_digest)
         self._add_shards(state.shards)
@@ -368,6 +377,7 @@ class StateSums:
         first = self._first
         totals = tuple(self._totals) if groups is None else groups.totals()
         grade_column = first.grade_column if len(self._grade_columns) == 1 else None
+        unit_names = common_unit_names(self._unit_names or [first.unit_names])
         return State(
             first.metrics,
             self._spellings,
@@ -384,7 +394,14 @@ class StateSums:
             first.custom_metrics,
             self._group_tallies,
             united_shards({f"{self._argument}[{number}]": one for number, one in self._shards.items()}, self._argument),
+            unit_names,
         )
+
+
+def common_unit_names(names: Iterable[UnitNames]) -> UnitNames:
+    """Return what all call their users and items; users and items, if they differ."""
+    distinct = set(names)
+    return distinct.pop() if len(distinct) == 1 else USERS_AND_ITEMS
 
 
 def _sum_of_digests(one: int | None, other: int | None) -> int | None:
@@ -441,16 +458,17 @@ def check_same_truth(states: Mapping[str, State], argument: str) -> None:
     first = next(iter(digests), None)
     for system, digest in digests.items():
         if first is not None and digest != digests[first]:
-            one, other = (
-                f"{name!r} ({plural(states[name].counts.users - states[name].counts.missing_truth, 'user')})"
-                for name in (first, system)
-            )
+            one, other = (f"{name!r} ({_users_of_truth(states[name])})" for name in (first, system))
             if plan_of_state(states[first])[0].info.compares_lists:
                 found = f"those of {one} and others of {other}"
                 raise input_error(argument, "systems compared with the same lists (`one` of exactk.agreement)", found)
             found = f"one truth of {one} and another of {other}"
             hint = "they may be of different splits, or differ in grades or in keys of users: evaluate all on one truth"
             raise input_error(argument, "systems evaluated on the same truth", found, hint=hint)
+
+
+def _users_of_truth(state: State) -> str:
+    return plural(state.counts.users - state.counts.missing_truth, state.unit_names.user)
 
 
 def check_label_types(groups: Iterable[Collection[Label] | None], argument: str) -> None:

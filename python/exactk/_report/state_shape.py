@@ -12,7 +12,7 @@ from exactk._plan.metrics import CustomInfo, check_name
 from exactk._plan.values import as_plan, is_in_unit_range, plan_group_tallies, plan_item_tallies, range_of
 from exactk._report.sums import Label, Sums
 from exactk._report.tallies import group_tally_from_bytes, tally_from_bytes
-from exactk._runtime.errors import StateMismatchError
+from exactk._runtime.errors import StateMismatchError, as_unit_names
 from exactk._runtime.faults import listed, plural
 from exactk._runtime.records import NamedTuple
 from exactk._runtime.shapes import (
@@ -35,6 +35,7 @@ from exactk._runtime.shapes import (
     elements,
     within,
 )
+from exactk._runtime.unit_names import USERS_AND_ITEMS, UnitNames
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence
@@ -404,6 +405,12 @@ def _bounds(low: object, high: object) -> tuple[float, float]:
     return low, high
 
 
+def _unit_names(data: object) -> UnitNames | None:
+    if data is None:
+        raise ShapeError("", "two nouns", data)
+    return as_unit_names(data)
+
+
 _BOUND = Through(lambda data: data, lambda bound: None if math.isinf(bound) else bound)
 _CATALOGUE: dict[str, Shape] = {
     "digest": Digest(),
@@ -431,12 +438,14 @@ _HEAD: dict[str, Shape] = {
     "catalogue": Maybe(Fields(Catalogue, _CATALOGUE)),
     "custom_metrics": Many(Fields(_custom, _CUSTOM)),
     "shards": SHARDS,
+    "unit_names": Through(_unit_names, lambda units: None if units == USERS_AND_ITEMS else list(units)),
 }
-HEAD = Fields(dict, _HEAD, optional=("shards",))
+_OPTIONAL = ("shards", "unit_names")
+HEAD = Fields(dict, _HEAD, optional=_OPTIONAL)
 """All of a state but its tallies."""
 
 VERSION = 4
-STATE = Fields(dict, {"version": OneOf((VERSION,)), **_HEAD, "tallies": Many(Binary())}, optional=("shards",))
+STATE = Fields(dict, {"version": OneOf((VERSION,)), **_HEAD, "tallies": Many(Binary())}, optional=_OPTIONAL)
 """A state as plain data, with the tallies of items, then those of groups."""
 
 

@@ -63,7 +63,7 @@ def concatenate_users(
 
 def kinds_of_keys(users: NDArray[Any]) -> tuple[tuple[str, str], ...]:
     """Return the name of each column of the keys, empty if there is only one, and the kind of its values."""
-    columns = {"": users} if users.dtype.names is None else user_columns(users)
+    columns = user_columns(users, "")
     return tuple((name, _kind_of_column(column)) for name, column in columns.items())
 
 
@@ -98,10 +98,10 @@ def equal_arrays(one: NDArray[Any] | None, other: NDArray[Any] | None) -> bool:
     return np.array_equal(one, other, equal_nan=one.dtype.kind == "f")
 
 
-def user_columns(users: NDArray[Any]) -> dict[str, NDArray[Any]]:
-    """Return user keys as columns, one per part of the key."""
+def user_columns(users: NDArray[Any], name: str) -> dict[str, NDArray[Any]]:
+    """Return user keys as columns, one per part of the key; the only one has the name of a user."""
     if users.dtype.names is None:
-        return {"user": users}
+        return {name: users}
     return {name: users[name] for name in users.dtype.names}
 
 

@@ -18,6 +18,7 @@ from exactk._runtime.faults import Option
 from exactk._runtime.table import Column, Table, html_of_tables
 from exactk._runtime.table_exports import ExportsTable
 from exactk._runtime.texts import DIGITS, did_you_mean, printable
+from exactk._runtime.unit_names import USERS_AND_ITEMS, UnitNames, plural_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -212,8 +213,8 @@ class Gate:
 
     __module__ = "exactk.results"
 
-    def __init__(self, checks: Iterable[Check]) -> None:
-        self.checks = tuple(checks)
+    def __init__(self, checks: Iterable[Check], unit_names: UnitNames = USERS_AND_ITEMS) -> None:
+        self.checks, self._unit_names = tuple(checks), unit_names
 
     @property
     def status(self) -> Status:
@@ -239,20 +240,25 @@ class Gate:
         return hash(self.checks)
 
     def __reduce__(self) -> tuple[object, ...]:
-        return (Gate._from_plain, (tuple(map(tuple, self.checks)),))
+        return (Gate._from_plain, (tuple(map(tuple, self.checks)), self._unit_names.pair))
 
     @classmethod
-    def _from_plain(cls, checks: Iterable[tuple[Any, ...]]) -> Gate:
-        return cls(Check(*check) for check in checks)
+    def _from_plain(cls, checks: Iterable[tuple[Any, ...]], names: tuple[str, str]) -> Gate:
+        return cls((Check(*check) for check in checks), UnitNames(*names))
+
+    @property
+    def _method(self) -> str:
+        """What to know of every gate beside a table of differences."""
+        return self._unit_names.text(_METHOD)
 
     def __repr__(self) -> str:
         lines = [f"{check.status}: {check.text}" for check in self._sorted_checks()]
-        return "\n".join([f"<Gate {self.status}: {outcome_text(self)}>", *map(printable, lines), HOW_TESTED])
+        return "\n".join([f"<Gate {self.status}: {outcome_text(self)}>", *map(printable, lines), self._method])
 
     def _repr_html_(self) -> str:
         rows = [[check.status, check.text] for check in self._sorted_checks()]
         caption = f"Gate {self.status}: {outcome_text(self)}"
-        table = Table.of_rows(["status", "finding"], rows, 2, caption=caption, notes=[HOW_TESTED], longest=600)
+        table = Table.of_rows(["status", "finding"], rows, 2, caption=caption, notes=[self._method], longest=600)
         return html_of_tables([table])
 
     def _sorted_checks(self) -> list[Check]:
@@ -273,6 +279,11 @@ def outcome_text(gate: Gate) -> str:
     if not observed:
         return f"{shown} of {len(gate)} hold"
     return f"{shown + observed} of {len(gate)} pass: {shown} shown, {observed} observed"
+
+
+def method_text(gate: Gate) -> str:
+    """Return how all claims were tested, in words."""
+    return gate._method  # noqa: SLF001 - of this module
 
 
 def junit_cases(gate: Gate) -> Iterator[Case]:
@@ -339,8 +350,7 @@ def _status(claim: Claim, compared: Compared, gain: _Gain, margin: Margin, level
     return "holds" if holds else "fails" if fails else "observed" if is_seen else "undecided"
 
 
-HOW_TESTED = "one-sided t tests, not adjusted, and stricter where few users differ; verdicts in tables are by the test and adjustment that are named there"
-"""What to know of every gate beside a table of differences."""
+_METHOD = "one-sided t tests, not adjusted, and stricter where few users differ; verdicts in tables are by the test and adjustment that are named there"
 
 _FINDINGS: dict[tuple[Claim, Status], str] = {
     ("better", "holds"): "it is better",
@@ -359,8 +369,8 @@ def _text(
     claim: Claim, status: Status, compared: Compared, estimate: Estimate, margin: Margin, confidence: float
 ) -> str:
     (system, baseline), sums, level = compared.pair, compared.sums, f"{100 * confidence:g} %"
-    unit = "user" if estimate.units == sums.users else "cluster"
-    units, users = _counted(estimate.units, unit), _counted(sums.users, "user")
+    unit = compared.units.user if estimate.units == sums.users else "cluster"
+    units, users = _counted(estimate.units, unit), _counted(sums.users, compared.units.user)
     beyond = f" by more than {margin}" if margin.size else ""
     shown = f"show that {_FINDINGS[claim, 'holds']}{beyond}"
     if compared.is_identical:
@@ -375,11 +385,11 @@ def _text(
         at_level = f" ({level})" * (compared.is_identical and margin.size > 0)
         parts = [f"{found}, so {_FINDINGS[claim, status]}{beyond}{at_level}", few]
     elif status == "observed" and compared.is_identical and not estimate.has_range:
-        parts = [found, f"no number of identical {unit}s bounds a metric without an upper bound"]
+        parts = [found, f"no number of identical {plural_of(unit)} bounds a metric without an upper bound"]
     else:
         decision = _decision(claim, compared, estimate, margin, confidence)
         if status == "observed":
-            unlike = f": up to {100 * share_unlike(estimate, level_of(confidence)):.2g} % of all {unit}s might differ"
+            unlike = f": up to {100 * share_unlike(estimate, level_of(confidence)):.2g} % of all {plural_of(unit)} might differ"
             parts = [found, f"{units} cannot {shown} ({level}){unlike * compared.is_identical}"]
             noun = f"{'identical ' * compared.is_identical}{unit}"
             parts.append(_needed_text(decision, estimate, noun, "would"))
@@ -396,7 +406,7 @@ def _text(
 
 def _counted(count: int, noun: str) -> str:
     """Return a count that may be large, and its noun."""
-    return f"{count:,} {noun}{'s' * (count != 1)}"
+    return f"{count:,} {noun if count == 1 else plural_of(noun)}"
 
 
 def _few_users_text(compared: Compared, units: int) -> str:
@@ -405,9 +415,9 @@ def _few_users_text(compared: Compared, units: int) -> str:
     if units < min(FEW_USERS, compared.sums.users):
         few = f"few clusters: {units}"
     elif 0 < differing < FEW_USERS:
-        few = f"few users: {differing} differ"
+        few = f"few {compared.units.users}: {differing} differ"
     else:
-        few = f"few users: {units}" if units < FEW_USERS else ""
+        few = f"few {compared.units.users}: {units}" if units < FEW_USERS else ""
     return few and f"{few}, so the bounds are rough"
 
 
@@ -449,11 +459,11 @@ def _decision(claim: Claim, compared: Compared, estimate: Estimate, margin: Marg
 def _needed_text(decision: _Decision, estimate: Estimate, noun: str, would: str) -> str:
     """Return how many users would decide; empty if the difference is at the margin."""
     if math.isinf(decision.units) and estimate.has_runs:
-        return f"more training runs would decide, more {noun}s alone would not"
+        return f"more training runs would decide, more {plural_of(noun)} alone would not"
     if not decision.units <= _MOST_USERS:
         return ""
     unless = "" if noun.startswith("identical") else ", if the difference stays as it is"
-    return f"about {decision.units:,.0f} {noun}s {would}{unless}"
+    return f"about {decision.units:,.0f} {plural_of(noun)} {would}{unless}"
 
 
 _DECISIONS: dict[tuple[Claim, bool], str] = {

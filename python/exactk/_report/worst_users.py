@@ -13,6 +13,7 @@ from exactk._runtime.errors import input_error, type_error
 from exactk._runtime.faults import Option
 from exactk._runtime.records import Record
 from exactk._runtime.table_exports import ExportsTable
+from exactk._runtime.unit_names import USERS_AND_ITEMS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -53,19 +54,22 @@ class WorstUsers(ExportsTable, Record, eq=False):
     users: NDArray[Any]
     values: Mapping[str, NDArray[np.float64]]
     note: str
+    _user: str = USERS_AND_ITEMS.user  # what one is called
 
     def __len__(self) -> int:
         return len(self.users)
 
     def columns(self) -> dict[str, Any]:
         """Return the users and their values."""
-        return join_columns(user_columns(self.users), self.values)
+        return join_columns(user_columns(self.users, self._user), self.values)
 
     def _table(self, digits: int | None) -> Table:
         from exactk._runtime.table import Table
         from exactk._runtime.texts import DIGITS
 
-        table = Table.of_columns(self.columns(), len(user_columns(self.users)), DIGITS if digits is None else digits)
+        table = Table.of_columns(
+            self.columns(), len(user_columns(self.users, "")), DIGITS if digits is None else digits
+        )
         return table._replace(notes=[self.note])
 
 

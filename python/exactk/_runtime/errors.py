@@ -4,17 +4,19 @@ import sys
 import warnings
 from contextlib import contextmanager
 from contextvars import ContextVar
-from functools import partial
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from functools import partial, wraps
+from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar, cast
 
 from exactk import _core
-from exactk._runtime.faults import Fault, Option, Text, WriteOption, as_text, write
+from exactk._runtime.faults import Fault, Option, Text, WriteOption, as_text, in_units, write
 from exactk._runtime.texts import did_you_mean
+from exactk._runtime.unit_names import SIGNS, USERS_AND_ITEMS, Signs, UnitNames, is_word, unit_names_of_call
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
 
+_Method = TypeVar("_Method", bound="Callable[..., Any]")
 _RANGES = frozenset({"item ids in [0, 2^63)", "integers that all fit int64 or all fit uint64"})
 _RANGE_HINT: Text = (
     "convert the ids of all inputs with str(id) or column.astype(str); ",
@@ -216,7 +218,7 @@ def warn(*text: str | Option) -> None:
     """Warn at the line that called the package."""
     if _IS_SILENT.get():
         return
-    warning, texts, level = EvaluationWarning(*text), _TEXTS.get(), caller_level()
+    warning, texts, level = EvaluationWarning(*in_units(text, unit_names_of_call())), _TEXTS.get(), caller_level()
     message, frame = str(warning), sys._getframe(level - 1)  # noqa: SLF001 - as in `caller_level`
     key = (frame.f_code.co_filename, frame.f_lineno, message)
     is_outermost = warnings.filters is _PROCESS_FILTERS
@@ -251,6 +253,58 @@ class Amending:
 
 input_error = InputError.of_argument
 type_error = InputTypeError.of_argument
+
+
+class InUnits:
+    """A call in whose warnings and errors users and items have the names that its inputs show, or that are given."""
+
+    __slots__ = ("_signs", "_token")
+
+    def __init__(self, unit_names: object = None, preset: str = "") -> None:
+        self._signs = Signs(as_unit_names(unit_names), preset)
+
+    def __enter__(self) -> None:
+        """Enter the call."""
+        self._token = SIGNS.set(self._signs)
+
+    def __exit__(self, _kind: object, error: BaseException | None, _traceback: object) -> None:
+        """Leave the call, and change the message of an error."""
+        SIGNS.reset(self._token)
+        units = self._signs.names
+        if isinstance(error, ExactkError) and error.fault.units == USERS_AND_ITEMS != units:
+            error._fault = error.fault._replace(units=units)  # noqa: SLF001 - of this module
+            error.args = (error.fault.message(),)
+
+
+def in_own_units(method: _Method) -> _Method:
+    """Name users and items in errors and warnings of a method as its object does."""
+
+    @wraps(method)
+    def named(self: Any, *arguments: Any, **options: Any) -> Any:  # noqa: ANN401 - those of the method
+        with InUnits(self.unit_names):
+            return method(self, *arguments, **options)
+
+    return cast("_Method", named)
+
+
+_RESERVED = frozenset(
+    {"evaluated", "grade", "group", "hit", "k", "metric", "rank", "score", "std", "system", "value", "weight"}
+)
+"""Columns of tables beside those of users."""
+
+
+def as_unit_names(value: object) -> UnitNames | None:
+    """Return the names of units that a call has, if any; raise InputError or InputTypeError if they are none."""
+    if value is None or isinstance(value, UnitNames):
+        return value
+    expected = "two singular nouns, of a row and of a column, such as ('question', 'chunk')"
+    if isinstance(value, str) or not isinstance(value, (tuple, list)):
+        raise type_error("unit_names", expected, repr(value))
+    if len(value) != len(UnitNames._fields) or not all(map(is_word, value)) or value[0] == value[1]:
+        raise input_error("unit_names", expected, repr(value))
+    if clash := _RESERVED.intersection(map(str.lower, value)):
+        raise input_error("unit_names", expected, f"{min(clash)!r}, which names another column of tables")
+    return UnitNames(*value)
 
 
 @contextmanager

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import TypeAlias
 
 from exactk._runtime.records import Record
+from exactk._runtime.unit_names import USERS_AND_ITEMS, UnitNames, plural_of
 
 
 class Option(Record):
@@ -20,6 +21,12 @@ class Option(Record):
         return self.call.format(f"{self.name}={self.value!r}")
 
 
+class Name(str):
+    """A part of a text that is not prose, such as the names of columns: the words user and item stay."""
+
+    __slots__ = ()
+
+
 Text: TypeAlias = tuple[str | Option, ...]
 """A hint or a warning. Its options are written as keywords in Python, and in another way on the command line."""
 
@@ -29,6 +36,13 @@ WriteOption: TypeAlias = Callable[[Option], str]
 def write(text: Text, write_option: WriteOption = str) -> str:
     """Return the text with each option as `write_option` writes it."""
     return "".join(write_option(part) if isinstance(part, Option) else part for part in text)
+
+
+def in_units(text: Text, units: UnitNames) -> Text:
+    """Return the text with these names of users and items."""
+    if units == USERS_AND_ITEMS:
+        return text
+    return tuple(part if isinstance(part, (Option, Name)) else units.text(part) for part in text)
 
 
 def as_text(text: str | Option | Text) -> Text:
@@ -51,7 +65,7 @@ def capitalized(text: str) -> str:
 
 def plural(count: int, noun: str) -> str:
     """Return the count and its noun, such as ``1 user`` or ``2 users``."""
-    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
+    return f"{count} {noun if count == 1 else plural_of(noun)}"
 
 
 def quote(text: str) -> str:
@@ -68,6 +82,8 @@ class Fault(Record, kw_only=True):
     argument, expected, found : str
         The invalid argument, what was expected, and what was found. If that is empty, the message is the argument and
         what is expected, which is the name of a fault then.
+    such_as : str
+        Names of columns that were expected.
     item : int or str or None
         The item found: its code, or its key as messages show it.
     row, position : int or None
@@ -90,10 +106,13 @@ class Fault(Record, kw_only=True):
         The line of the file, counted from 1, and its text.
     text : str
         If not empty, replaces argument, expected and found.
+    units : UnitNames
+        What users and items are called.
     """
 
     argument: str = ""
     expected: str = ""
+    such_as: str = ""
     found: str = ""
     item: int | str | None = None
     row: int | None = None
@@ -107,20 +126,29 @@ class Fault(Record, kw_only=True):
     within: tuple[str, ...] = ()
     line: tuple[int, str] | None = None
     text: str = ""
+    units: UnitNames = USERS_AND_ITEMS
 
     def message(self, write_option: WriteOption = str) -> str:
         """Return the whole message."""
-        found = self.found if self.item is None else f"item {self.item} {self.found}"
+
+        def named(text: str) -> str:
+            return write(in_units((text,), self.units))
+
+        expected, found = named(self.expected), named(self.found)
+        expected += f", such as {self.such_as}" if self.such_as else ""
+        if self.item is not None:
+            found = f"{self.units.item} {self.item} {found}"
         prefix = f"{self.argument}: " if self.argument else ""
-        message = self.text or prefix + (f"expected {self.expected}, found {found}" if found else self.expected)
+        message = named(self.text) or prefix + (f"expected {expected}, found {found}" if found else expected)
         message += self._location()
         if self.count > 1:
             message += f" (the first of {self.count})"
         if self.within:
-            message += f" in {', '.join(self.within)}"
+            message += f" in {', '.join(map(named, self.within))}"
         if self.hint:
-            message += f"; {write(self.hint, write_option)}"
-        keys = [f"{name} {key}" for name, key in (("user", self.user), ("item", self.column)) if key is not None]
+            message += f"; {write(in_units(self.hint, self.units), write_option)}"
+        named_keys = zip(self.units, (self.user, self.column), strict=True)
+        keys = [f"{name} {key}" for name, key in named_keys if key is not None]
         return message + (f" ({', '.join(keys)})" if keys else "")
 
     def _location(self) -> str:

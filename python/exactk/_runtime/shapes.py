@@ -226,11 +226,12 @@ class Fields(NamedTuple):
 
     def write(self, value: Any) -> dict[str, Any]:  # noqa: ANN401
         fields = {name: (shape, getattr(value, name)) for name, shape in self.shapes.items()}
-        return {
+        written = {
             name: shape.write(one)
             for name, (shape, one) in fields.items()
             if not (one is None and name in self.optional)
         }
+        return {name: one for name, one in written.items() if not (one is None and name in self.optional)}
 
 
 class Named(NamedTuple):

@@ -53,6 +53,7 @@ class FrameOptions(TypedDict, Generic[Frame], total=False):
     score: str | None
     rank: str | None
     grade: str | None
+    unit_names: tuple[str, str] | None
     num_buckets: int | None
     threads: int
 
@@ -334,6 +335,7 @@ class FrameFunctions(Generic[Frame]):
         weights: object,
         groups: object,
         items: CatalogueLike | None,
+        unit_names: tuple[str, str] | None,
         num_buckets: int | None = None,
         threads: int = 1,
         **columns: Unpack[ColumnNames],
@@ -342,7 +344,7 @@ class FrameFunctions(Generic[Frame]):
         inputs = Inputs(truth, systems, exclude, candidates, base_predictions, weights, groups)
 
         def plan(schemas: Inputs) -> ShardPlan:
-            return plan_shards(schemas, metrics, convention, columns, items, threads, comparison)
+            return plan_shards(schemas, metrics, convention, columns, items, threads, comparison, unit_names)
 
         return self._engine.planned_buckets(inputs, plan, num_buckets)
 

@@ -9,6 +9,7 @@ from exactk._engine.pairs import check_missing
 from exactk._engine.warnings import Evaluated, warn_of
 from exactk._report.comparison import Comparison
 from exactk._report.state import plan_of_state
+from exactk._runtime.errors import InUnits
 from exactk._sharded.buckets import error_from_json, findings_from_json, sum_of_buckets
 
 if TYPE_CHECKING:
@@ -60,4 +61,5 @@ def _sum_of_valid_buckets(buckets: Sequence[Bucket]) -> tuple[Part, ComparisonOp
 
 
 def _warn(part: Part) -> None:
-    warn_of(Evaluated(part, part.report.convention, within=" of the same bucket"))
+    with InUnits(part.report.state.unit_names):
+        warn_of(Evaluated(part, part.report.convention, within=" of the same bucket"))

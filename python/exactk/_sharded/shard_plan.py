@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from exactk._compare import check_test
@@ -20,9 +20,10 @@ from exactk._inputs.registry import classify
 from exactk._plan.conventions import as_convention, with_complete_hint
 from exactk._plan.metric_strings import plan, warn_of_unused_fields
 from exactk._plan.values import plan_item_tallies
-from exactk._runtime.errors import ExactkError, input_error, type_error
+from exactk._runtime.errors import ExactkError, InUnits, input_error, type_error
 from exactk._runtime.faults import Option
 from exactk._runtime.threads import resolve_threads
+from exactk._runtime.unit_names import UnitNames, unit_names_of_call
 from exactk._sharded.sides import (
     Side,
     check_kinds,
@@ -92,6 +93,7 @@ class ShardPlan:
     items: Items | None
     num_threads: int
     comparison: ComparisonOptions | None = None  # of several systems
+    unit_names: UnitNames | None = None
 
     @property
     def values(self) -> Plan:
@@ -145,6 +147,7 @@ def plan_shards(
     items: CatalogueLike | None,
     num_threads: int,
     comparison: ComparisonOptions | None = None,
+    unit_names: object = None,
 ) -> ShardPlan:
     """Return the plan; raise or warn about anything that the types of the columns show.
 
@@ -154,6 +157,20 @@ def plan_shards(
         If the arguments are invalid for rows of any values, or the result would depend on the order of rows.
     """
     convention = as_convention(convention)
+    with InUnits(unit_names, convention.name):
+        shard_plan = _plan_shards(schemas, metrics, convention, columns, items, num_threads, comparison)
+        return replace(shard_plan, unit_names=unit_names_of_call())
+
+
+def _plan_shards(
+    schemas: Inputs,
+    metrics: MetricsLike,
+    convention: Convention,
+    columns: ColumnNames,
+    items: CatalogueLike | None,
+    num_threads: int,
+    comparison: ComparisonOptions | None,
+) -> ShardPlan:
     if isinstance(metrics, Iterator):
         metrics = list(metrics)
     values = plan(metrics, convention)

@@ -11,7 +11,7 @@ from exactk._engine.fold import evaluate_systems
 from exactk._inputs.model.rows import TruthColumns
 from exactk._plan.conventions import with_complete_hint
 from exactk._runtime import optional
-from exactk._runtime.errors import ExactkError, input_error, without_warnings
+from exactk._runtime.errors import ExactkError, InUnits, input_error, without_warnings
 from exactk._sharded.buckets import Bucket, error_to_json
 from exactk._sharded.sides import tables_of_batches
 
@@ -57,7 +57,7 @@ def result_of_no_rows(shard_plan: ShardPlan) -> Bucket:
 
 def evaluate_tables(shard_plan: ShardPlan, tables: Sequence[Any], rows: int, *, per_user: bool = False) -> Part:
     """Return the part of a table per side; the caller warns."""
-    with without_warnings():
+    with without_warnings(), InUnits(shard_plan.unit_names):
         request = shard_plan.request(tables, per_user=per_user)
         _check_repeated_truth(request)
         try:

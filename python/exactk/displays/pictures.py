@@ -209,7 +209,7 @@ class GroupsDisplay(Display):
     def _draw(self, ax: Axes) -> Sequence[Artist]:
         artists = _draw_differences(ax, self.data.rows)
         data = self.data
-        name_rows(ax, [f"{as_text(str(row.group))} ({plural(row.users, 'user')})" for row in data.rows])
+        name_rows(ax, [f"{as_text(str(row.group))} ({plural(row.users, data.units.user)})" for row in data.rows])
         names = (f"difference in {as_text(data.metric)},", as_text(data.system), f"against {as_text(data.baseline)}")
         ax.set_xlabel(in_lines(*names))
         return artists
@@ -331,7 +331,7 @@ class DistributionDisplay(Display):
         return cls(pair_figure(reports, system, baseline, metric))
 
     def _draw(self, ax: Axes) -> Sequence[Artist]:
-        ax.set_ylabel("share of users")
+        ax.set_ylabel(f"share of {self.data.units.users}")
         ax.set_ylim(0, 1.02)
         ax.grid(color="#dfe2e6")
         return _draw_pair(ax, self.data) if isinstance(self.data, PairFigure) else _draw_users(ax, self.data)

@@ -8,9 +8,10 @@ from functools import lru_cache
 from itertools import chain
 from typing import TYPE_CHECKING, Any, TypedDict
 
-from exactk._runtime.errors import input_error, type_error, warn
-from exactk._runtime.faults import Option, Text
+from exactk._runtime.errors import InputError, input_error, type_error, warn
+from exactk._runtime.faults import Fault, Name, Option, Text, as_text
 from exactk._runtime.records import NamedTuple
+from exactk._runtime.unit_names import note_column
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -41,6 +42,9 @@ ROLES = {
     "clusters": ("user",),
 }
 """The roles of the columns that each argument may have."""
+
+_NAMING_UNITS = frozenset({"truth", "predictions", "scores"})
+"""Those whose columns say what users and items are called."""
 
 VALUE_ROLES = {argument: roles[2:] for argument, roles in ROLES.items()}
 """Those of values: grades, scores and ranks."""
@@ -227,7 +231,7 @@ def value_column(columns: Columns, role: str, requested: object, argument: str) 
     if len(matching) > 1:
         unique = [name for name in matching if matching.count(name) == 1]
         hint: Text = (Option(role, unique[0]), " selects it") if unique else ()
-        raise input_error(argument, f"one column for the {role}", " and ".join(matching), hint=hint)
+        raise input_error(argument, f"one column for the {role}", Name(" and ".join(matching)), hint=hint)
     return matching[0] if matching else None
 
 
@@ -252,6 +256,9 @@ def choose_columns(columns: Columns, requested: ColumnNames, argument: str, role
     values = {role: value_column(columns, role, requested.get(role), argument) for role in roles}
     chosen = ChosenColumns.of(users, item, {role: name for role, name in values.items() if name is not None})
     check_distinct(chosen.names, argument)
+    if argument in _NAMING_UNITS:
+        for name in (*users, item):
+            note_column(name, usual_role(name))
     return chosen
 
 
@@ -273,7 +280,7 @@ def _existing_column(existing: Sequence[str], name: object, role: str, argument:
     if not isinstance(name, str):
         raise type_error(role, "a column name", repr(name))
     if name not in existing:
-        raise input_error(argument, f"the {role} column {name!r}", f"the columns {_list_in_brief(existing)}")
+        raise input_error(argument, f"the {role} column {name!r}", Name(f"the columns {_list_in_brief(existing)}"))
     if list(existing).count(name) > 1:
         raise input_error(argument, f"one column {name!r}", f"{list(existing).count(name)}")
     return name
@@ -281,13 +288,19 @@ def _existing_column(existing: Sequence[str], name: object, role: str, argument:
 
 def _absence_error(columns: Columns, role: str, argument: str) -> Exception:
     existing = columns.names
-    expected = f"a column for the {role}, such as {', '.join(USUAL_NAMES[role][:3])}"
     found = f"the columns {_list_in_brief(existing)}" if existing else "no column with a string as its name"
     value = {name for name in existing if name.lower().rstrip("s") == argument.rstrip("s")}  # the weight or group
     others = columns._replace(named=columns.named | value)
     by_name = naming_hint(others, role) if existing else f"{argument}.columns = [{role!r}, ...] names them"
     hint = columns.hint() or _header_hint(existing) or by_name
-    return input_error(argument, expected, found, hint=hint)
+    parts = Fault(
+        argument=argument,
+        expected=f"a column for the {role}",
+        such_as=", ".join(USUAL_NAMES[role][:3]),
+        found=Name(found),
+        hint=as_text(hint),
+    )
+    return InputError.of_fault(parts)
 
 
 _OTHER_SEPARATOR = r"[;|\t]"
