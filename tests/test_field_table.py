@@ -54,7 +54,7 @@ class Drawn:
         users = range(rng.randint(2, 4))
         longest = rng.choice([0, 1, 5]) if field in {"empty_list", "undefined"} else 5
         kinds = {"rank_gaps": ["ranks"], "duplicate_items": ["lists"], "foreign_items": ["lists"]}
-        scored = {"score_dtype", "negative_infinity", "nan", "ties"}
+        scored = {"score_dtype", "negative_infinity", "nan", "ties", "chunk_score"}
         kind = rng.choice(kinds.get(field, ["scores"] if field in scored else ["lists", "scores", "ranks"]))
         is_graded = rng.random() < 0.8 and field != "duplicate_truth"
         share = 0.5 if field == "users" else 0.9
@@ -66,6 +66,8 @@ class Drawn:
             "base_predictions": {user: rng.sample(ITEMS, rng.randint(0, 4)) for user in users},
             "per_user": True,
         }
+        if field == "chunk_score":
+            self.options["parents"] = {item: item - item % 2 for item in ITEMS}
         self.features = {"vectors": self._items(users, tags=False), "tags": self._items(users, tags=True)}
 
     def _relevant(self, *, is_graded: bool) -> Any:

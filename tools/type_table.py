@@ -8,7 +8,7 @@ from itertools import zip_longest
 from typing import TYPE_CHECKING, Literal, get_args, get_origin
 
 import exactk.typing
-from exactk._inputs import items, protocols, types
+from exactk._inputs import items, parents, protocols, types
 from exactk._plan import conventions, literals, metric_strings
 from exactk._runtime import progress
 from exactk._runtime.table import markdown_of_cells
@@ -16,7 +16,7 @@ from exactk._runtime.table import markdown_of_cells
 if TYPE_CHECKING:
     from types import ModuleType
 
-_MODULES = (items, types, protocols, conventions, metric_strings, progress, literals)
+_MODULES = (items, parents, types, protocols, conventions, metric_strings, progress, literals)
 
 
 def type_table() -> str:

@@ -67,6 +67,7 @@ if TYPE_CHECKING:
     from exactk._inputs.items import Items as Items
     from exactk._inputs.model.lists import Exclusions as Exclusions, Rankings as Rankings
     from exactk._inputs.model.scores import Scores as Scores, SparseScores as SparseScores
+    from exactk._inputs.parents import Parents as Parents
     from exactk._inputs.truth import Truth as Truth, from_ratings as from_ratings
     from exactk._judge import judge as judge
     from exactk._matching import matching_conventions as matching_conventions
@@ -114,6 +115,7 @@ _MODULES = {
     "_inputs.items": "Items",
     "_inputs.model.lists": "Exclusions Rankings",
     "_inputs.model.scores": "Scores SparseScores",
+    "_inputs.parents": "Parents",
     "_inputs.truth": "Truth from_ratings",
     "_judge": "judge",
     "_matching": "matching_conventions",

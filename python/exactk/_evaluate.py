@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence
 
     from exactk._inputs.items import CatalogueLike
+    from exactk._inputs.parents import ParentsLike
     from exactk._inputs.types import (
         Blocks,
         CandidatesLike,
@@ -45,6 +46,7 @@ def evaluate(
     candidates: CandidatesLike | None = None,
     items: CatalogueLike | None = None,
     base_predictions: PredictionsLike | None = None,
+    parents: ParentsLike | None = None,
     weights: WeightsLike | None = None,
     groups: GroupsLike | None = None,
     per_user: bool = False,
@@ -120,6 +122,11 @@ def evaluate(
         Other predictions of the same users, in any container of predictions, that ``unexpectedness`` compares the lists
         with: what a simple model recommends, such as the most popular items. The exclusions, candidates and ties of the
         predictions apply to them too. Their other users are left out; a user without them has nothing expected.
+    parents : mapping from chunk to document, pandas Series, data frame, path, or Parents, optional
+        The document of each chunk: lists of chunks are then judged as lists of documents, by the convention's ``chunk_score``
+        (``"max"``: a document is where its best chunk is). A frame or file has two columns, of chunks and of documents;
+        ``exactk.Parents(split="#")`` reads the document in the chunk's id. The truth may be of chunks, of which the
+        highest grade counts for the document, or of documents, as `exclude`, `candidates` and `items` are.
     weights : mapping from user to float, pandas Series, data frame, path, or array of float, shape (n_users,), optional
         The weight of each user in the mean: 0, or from 2^-256 to 2^256. Keyed users need keyed weights: a mapping, a
         pandas Series (users in its index), or a data frame or file with the user columns and one other column. Users without
@@ -215,6 +222,7 @@ def evaluate(
         candidates,
         items,
         base_predictions,
+        parents,
         weights,
         groups,
         user,
@@ -243,6 +251,7 @@ def evaluate(
         candidates=candidates,
         items=items,
         base_predictions=base_predictions,
+        parents=parents,
         weights=weights,
         groups=groups,
         per_user=per_user,

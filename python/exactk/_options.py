@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from exactk._inference.significance import Alternative
     from exactk._inputs.items import CatalogueLike
+    from exactk._inputs.parents import ParentsLike
     from exactk._inputs.types import (
         CandidatesLike,
         ClustersLike,
@@ -141,6 +142,7 @@ class JudgeOptions(ListOptions, total=False):
 
     exclude: ExclusionsLike | None
     candidates: CandidatesLike | None
+    parents: ParentsLike | None
     grade: str | None
 
 

@@ -13,6 +13,7 @@ Examples
 from __future__ import annotations
 
 from exactk._inputs.items import CatalogueLike
+from exactk._inputs.parents import ParentsLike
 from exactk._inputs.protocols import (
     DataFrame,
     KeysLike,
@@ -56,6 +57,7 @@ __all__ = [  # noqa: PLE0604 - the names of literals are strings
     "KeysLike",
     "MatrixLike",
     "MetricsLike",
+    "ParentsLike",
     "PredictionsLike",
     "ProgressCallback",
     "RankingsLike",

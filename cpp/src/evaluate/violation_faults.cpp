@@ -38,7 +38,8 @@ Fault duplicate_items_fault(const Request& request, const Matches& matches, Coun
   fault.argument = "predictions";
   fault.expected = "each item once in a list";
   fault.change = Change{"duplicate_items", "collapse"};
-  fault.hint = "drops repeats, 'first' and 'count' keep their ranks";
+  fault.hint =
+      "drops repeats, 'first' and 'count' keep their ranks, parents= judges chunks as documents";
   return fault;
 }
 

@@ -48,6 +48,7 @@ from exactk._cli.input_options import (
     read_file,
     read_items,
     read_option,
+    read_parents,
     read_system,
     refusing_text,
 )
@@ -101,6 +102,8 @@ _INPUTS = {
     "train": "training data, for metrics that read the recommended items: their popularity and, without --catalogue, the "
     "items that could be recommended",
     "catalogue": "the items that could be recommended: a column of items, or a JSON list",
+    "parents": "the document of each chunk, so that lists of chunks are judged as lists of documents: a column of chunks and "
+    "one of documents, or JSON",
     "base-predictions": "other predictions of the same users, that unexpectedness compares the lists with",
     "groups": "the group of each user: a column of users and one of groups, or JSON; adds the values of each group",
     "weights": "the weight of each user in the mean: a column of users and one of weights, or JSON",
@@ -135,6 +138,11 @@ def _add_value_options(
     )
     for name in inputs:
         add_input_option(parser, name, _INPUTS[name])
+    parser.add_argument(
+        "--parents-split",
+        metavar="SEP",
+        help="what separates the id of a document from the rest of its chunk's, such as '#'",
+    )
     add_item_columns(add_column_options(parser, truth=True, of_user=of_user))
     parser.add_argument(
         "--unit-names",
@@ -280,6 +288,7 @@ def run_explain(arguments: argparse.Namespace) -> int:
             "candidates": read_option(arguments, "candidates", arguments.candidates),
             "items": read_items(arguments),
             "base_predictions": read_base(arguments),
+            "parents": read_parents(arguments),
             "num_threads": arguments.threads,
             "unit_names": arguments.unit_names,
         }

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
     from exactk._cli.streams import StandardInput
     from exactk._inputs.keys.column_roles import ColumnNames
+    from exactk._inputs.parents import ParentsLike
     from exactk._inputs.types import PredictionsLike
 
     Commands: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"  # noqa: SLF001 - it has no other name
@@ -113,12 +114,13 @@ def add_column_options(
 
 
 Role = Literal["truth", "predictions", "exclude"]
-ArgumentRole = Literal["groups", "weights", "clusters", "candidates", "catalogue"]
+ArgumentRole = Literal["groups", "weights", "clusters", "candidates", "catalogue", "parents"]
 _ROLE_COLUMNS: Mapping[str, tuple[str, ...]] = {
     **ROLES,
     "base_predictions": ROLES["predictions"],
     "train": ROLES["exclude"],
     "catalogue": ("item",),
+    "parents": (),
     "item_names": ("item",),
 }
 """The options that name columns, by the role of the files that they apply to."""
@@ -174,7 +176,7 @@ def check_inputs(arguments: argparse.Namespace, inputs: Sequence[Input]) -> None
     from_stdin = [one.argument for one in inputs if one.path == STDIN]
     if len(from_stdin) > 1:
         raise input_error("stdin", "one input that is -", f"{len(from_stdin)}: {', '.join(from_stdin)}")
-    if from_stdin and from_stdin[0] in {"groups", "weights", "clusters", "catalogue"}:
+    if from_stdin and from_stdin[0] in {"groups", "weights", "clusters", "catalogue", "parents"}:
         raise input_error(from_stdin[0], "a file of columns", "stdin, which is read as TREC text")
     columns: Any = {role: getattr(arguments, role, None) for role in ("grade", "score", "rank")}
     for one in inputs:
@@ -356,6 +358,17 @@ def read_base(arguments: argparse.Namespace) -> PredictionsLike | None:
     with naming_base():
         base: PredictionsLike = read_file(arguments, arguments.base_predictions, "predictions")
     return base
+
+
+def read_parents(arguments: argparse.Namespace) -> ParentsLike | None:
+    """Return the documents of chunks, or the rule for their ids; None if no option names them."""
+    if arguments.parents_split is None:
+        parents: ParentsLike | None = read_option(arguments, "parents", arguments.parents)
+        return parents
+    if arguments.parents is not None:
+        raise input_error("--parents-split", "it or --parents", "both")
+    with name_argument("--parents-split"):
+        return exactk.Parents(arguments.parents_split)
 
 
 @contextmanager

@@ -73,6 +73,7 @@ if TYPE_CHECKING:
     from exactk._inputs.model.lists import CandidateItems, Exclusions
     from exactk._inputs.model.rows import Rows
     from exactk._inputs.model.scores import Predictions
+    from exactk._inputs.parents import ChunkParents
     from exactk._inputs.values_by_user import Groups, Weights
     from exactk._plan.conventions import Convention
     from exactk._plan.values import Plan
@@ -118,6 +119,7 @@ class Request(NamedTuple):
     base: Predictions | None = None  # likewise
     history_rows: NDArray[np.int64] | None = None  # of train, by code of users who come in batches
     block: range | None = None  # the positions of a block of users among all of them
+    parents: ChunkParents | None = None  # of chunks, which documents replace
 
     def reading(self, given: Given) -> Request:
         """Return the request of these containers, with their files read, and the rows of the truth, which are encoded first.
@@ -136,6 +138,8 @@ class Request(NamedTuple):
         }
         for one in (truth, *systems.values(), base):
             _note_units(one.value)
+        if self.parents is not None:
+            systems, truth, restrictions, base = self._with_documents(systems, truth, restrictions, base)
         shapes = all_shapes = shapes_of_systems(systems.values() if base.value is None else [*systems.values(), base])
         if base.value is not None:
             shapes = frozenset[tuple[int, ...]]().union(*map(shapes_of_scores, systems.values()))
@@ -148,6 +152,30 @@ class Request(NamedTuple):
         for argument, restriction in restrictions.items():
             check_matrix(restriction, argument, all_shapes)
         return self._replace(given=Given(systems, truth, **restrictions, base=base), truth_rows=rows)
+
+    def _with_documents(
+        self,
+        systems: Systems,
+        truth: ClassifiedValue,
+        restrictions: Mapping[str, ClassifiedValue],
+        base: ClassifiedValue,
+    ) -> tuple[Systems, ClassifiedValue, dict[str, ClassifiedValue], ClassifiedValue]:
+        """Return the containers with documents in place of chunks."""
+        parents, columns, lists = self.parents, self.columns, {}
+        assert parents is not None  # noqa: S101 - of the caller
+        for name, system in systems.items():
+            with in_system(name):
+                lists[name] = parents.of_predictions(system, columns)
+        with naming_base():
+            base = parents.of_predictions(base, columns)
+        truth = parents.of_truth(truth, columns)
+        parents.check_has_chunks()
+        return (
+            lists,
+            truth,
+            {name: parents.of_restriction(name, one, columns) for name, one in restrictions.items()},
+            base,
+        )
 
     def convert_exclusions(self, classified: ClassifiedValue) -> Exclusions | Rows | None:
         """Return the exclusions, encoded as the truth is. Convert predictions before: users follow in that order."""
@@ -237,6 +265,7 @@ def request_of_arguments(
     progress: object = False,
     items: object = None,
     base_predictions: object = None,
+    parents: object = None,
     pairing: Pairing | None = None,
     user: str | Sequence[str] | None,
     item: str | None,
@@ -288,6 +317,7 @@ def request_of_arguments(
         has_truth=truth is not None or predictions.container is BLOCKS,
         per_user=bool(per_user),
         pairing=pairing,
+        parents=None if parents is None else parents_of_chunks(parents, values, threads),
     ).reading(given)
     given, truth_rows = request.given, request.truth_rows
     table = None if items is None else items_of_metrics(items, values, columns, threads)
@@ -306,6 +336,13 @@ def request_of_arguments(
     if comes_in_pieces(given.systems):
         bases = base_for_pieces(given.base, columns, Encoding(threads))
     return request._replace(exclude=exclusions, candidates=candidate_items, base=bases)
+
+
+def parents_of_chunks(parents: object, values: Plan, threads: int) -> ChunkParents:
+    """Return the documents of chunks."""
+    from exactk._inputs.parents import ChunkParents
+
+    return ChunkParents(parents, values, threads)
 
 
 def comes_in_pieces(systems: Systems) -> bool:

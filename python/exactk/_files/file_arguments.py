@@ -48,6 +48,8 @@ def read_argument(path: FilePath, argument: str, columns: ColumnNames, *, text_i
     with name_source(str(file.path)):
         if argument in _USER_VALUES:
             return read_user_values(path, argument, text_ids=text_ids, user=columns.get("user"))
+        if argument == "parents":
+            return _read_parents(file, text_ids=text_ids)
         if argument == "catalogue":
             return _read_catalogue(file, columns, text_ids=text_ids)
         format_name = format_of(file)
@@ -77,6 +79,16 @@ def read_catalogue_columns(
         choice = ColumnChoice((item,), dict.fromkeys(names, "")) if are_numbers else ColumnChoice((item, *names), {})
         selected = open_table(source.read_all(choice), "catalogue").select(names, "catalogue")
         return [_values_or_lists(selected, name) for name in names]
+
+
+def _read_parents(file: File, *, text_ids: bool) -> Any:  # noqa: ANN401 - a mapping, or of pyarrow
+    """Return the chunks and their documents, from a JSON object or a file of two columns."""
+    if format_of(file) == JSON:
+        file.check_kind(pipes=True)
+        return json_files.read_object(file, text_ids=text_ids)
+    source = _catalogue_source(file, f"a file of columns ({', '.join(COLUMN_SOURCES)}), or a JSON object")
+    choice = ColumnChoice(tuple(source.names), {}, text_ids=text_ids)
+    return choice.convert_ids(source.read_all(choice))
 
 
 _NAME_COLUMNS = ("name", "title", "item_name")

@@ -190,6 +190,9 @@ class Convention(Record, kw_only=True):
         An item with score -inf: ranked like any other, or dropped, as is an item with score NaN.
     rank_gaps : {'close', 'keep'}, default 'close'
         Given ranks with gaps: closed, so that only their order counts, or kept, so that each item stays at its rank.
+    chunk_score : {'max', 'sum', 'mean', 'first'}, default 'max'
+        With parents=, the score of a document: the highest of its chunks in the list, their sum, their mean, or that of
+        the chunk that parents lists first; lists without scores have its first chunk alone.
     overrides : mapping from metric to mapping of fields, optional
         Fields for single metrics, such as ``{"ndcg": {"gain": "exp2"}}``. The key ``"ndcg@k"`` applies only where the
         metric has a cutoff, and takes precedence.
@@ -251,6 +254,7 @@ class Convention(Record, kw_only=True):
     score_dtype: Literal["native", "float32"] = "native"
     negative_infinity: Literal["rank", "exclude"] = "rank"
     rank_gaps: Literal["close", "keep"] = "close"
+    chunk_score: Literal["max", "sum", "mean", "first"] = "max"
     overrides: Mapping[str, Mapping[str, Any]] = MappingProxyType({})
     name: str = "custom"
 

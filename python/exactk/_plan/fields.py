@@ -247,6 +247,14 @@ _PYTHON_FIELDS = (
         ("close", "keep"),
         "close",
     ),
+    _choice_field(
+        "chunk_score",
+        "with parents=, the score of a document: the highest of its chunks in the list, their sum, their mean, or that "
+        "of the chunk that parents lists first; lists without scores have its first chunk alone",
+        "ranking",
+        ("max", "sum", "mean", "first"),
+        "max",
+    ),
 )
 
 FIELDS: Mapping[str, Field] = MappingProxyType({**CORE_FIELDS, **{f.name: f for f in _PYTHON_FIELDS}})

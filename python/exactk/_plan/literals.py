@@ -82,6 +82,7 @@ Nan: _t.TypeAlias = _t.Literal["raise", "last"]
 ScoreDtype: _t.TypeAlias = _t.Literal["native", "float32"]
 NegativeInfinity: _t.TypeAlias = _t.Literal["rank", "exclude"]
 RankGaps: _t.TypeAlias = _t.Literal["close", "keep"]
+ChunkScore: _t.TypeAlias = _t.Literal["max", "sum", "mean", "first"]
 RankingTies: _t.TypeAlias = _t.Literal["lowest_id", "highest_id", "input_order", "raise"]
 
 
@@ -131,6 +132,7 @@ class FieldTypes(_t.TypedDict, total=False):
     score_dtype: ScoreDtype
     negative_infinity: NegativeInfinity
     rank_gaps: RankGaps
+    chunk_score: ChunkScore
 
 
 class FieldChanges(FieldTypes, total=False):

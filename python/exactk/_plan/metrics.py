@@ -220,7 +220,7 @@ _GAIN_FIELDS = frozenset({"gain", "gain_table"})
 _TRUTH_FIELDS = frozenset({"empty_truth", "min_grade", "negative_grades"})
 _USERS_FIELDS = frozenset({"users", "empty_list", *_TRUTH_FIELDS})  # what `list_users` reads
 _LIST_POLICIES = frozenset({"missing_list", "empty_list", "undefined"})
-_RANKING_FIELDS = frozenset({"score_dtype", "negative_infinity", "rank_gaps"})
+_RANKING_FIELDS = frozenset({"score_dtype", "negative_infinity", "rank_gaps", "chunk_score"})
 
 
 def ignored_fields(info: MetricInfo | CustomInfo, list_users: str = "users") -> frozenset[str]:
