@@ -289,6 +289,23 @@ def test_in_blocks_updates_and_merged_states() -> None:
         assert report.counts["duplicates"] == lists.size - sum(map(len, once))
 
 
+@pytest.mark.filterwarnings("ignore:.* relevant items have no column")
+@pytest.mark.parametrize("has_scores", [False, True])
+def test_of_many_users_whose_short_lists_are_matched_at_once(has_scores: bool) -> None:
+    rng = np.random.default_rng(1)
+    users, metrics = 400, ["ndcg@3", "recall@2", "mrr", "P@5"]
+    lists = [rng.integers(0, 30, rng.integers(1, 9)).tolist() for _ in range(users)]
+    truth = [rng.choice(30, 3, replace=False).tolist() for _ in range(users)]
+    rows: list[Any] = lists
+    if has_scores:
+        rows = [
+            [(item, float(score)) for item, score in zip(row, rng.integers(0, 9, 9), strict=False)] for row in lists
+        ]
+    report = exactk.evaluate(truth, container(rows), metrics, **COLLAPSE)
+    assert dict(report) == dict(exactk.evaluate(truth, container(by_hand(rows)), metrics))
+    assert report.counts["duplicates"] == sum(len(row) - len(set(row)) for row in lists) > 0
+
+
 def test_without_repeats_nothing_is_said() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")

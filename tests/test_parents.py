@@ -238,7 +238,8 @@ def test_documents_are_those_written_by_hand(data: st.DataObject) -> None:
     assert report.counts == expected.counts
 
 
-def test_on_the_command_line(run: Run) -> None:
+def test_on_the_command_line(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
     write_files(
         {
             "a.qrels": "q 0 B 1\nq 0 D 1\n",
