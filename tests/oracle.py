@@ -201,10 +201,13 @@ def _groups_with_repeats(user: User, rules: Rules) -> list[list[Item]]:
 
 def _orders(user: User, rules: Rules, ties: str) -> list[list[tuple[int, Item]]]:
     """Return every order of the list that counts, as (rank, item)."""
-    if user.given_ranks is not None and _keeps_gaps(rules):
+    grades, _ = _grades(user, rules)
+    is_condensed = rules["unjudged"] == "remove"
+    if user.given_ranks is not None and _keeps_gaps(rules) and not is_condensed:
         return [_kept_ranks(user)]
     groups = _tie_groups(user, rules)
-    grades, _ = _grades(user, rules)
+    if is_condensed:
+        groups = [[item for item in group if item in grades] for group in groups]
     if ties == "expected":
         if math.prod(math.factorial(len(group)) for group in groups) > MOST_ORDERS:
             raise NotImplementedError("too many orders to try each")
@@ -242,7 +245,7 @@ def _arrange(
     """Return the tied items in their order."""
     if ties in {"lowest_id", "highest_id"}:
         return sorted(group, key=_id_order, reverse=ties == "highest_id")
-    if ties in {"input_order", "raise"}:
+    if ties in {"input_order", "raise"} or len(group) == 1:
         return group
     seen = set(above)
 
@@ -540,7 +543,15 @@ def _user_ratio(user: User, asked: Asked) -> tuple[Fraction, Fraction] | None:
     return _computed_ratio(user, asked)
 
 
+def _condenses(asked: Asked) -> bool:
+    """Return whether the value is of the list without the items that are not judged."""
+    reads_whole_lists = asked.metric in _WITHOUT_TRUTH | _READS_ITEMS | {"judged", "user_coverage"}
+    return asked.rules["unjudged"] == "remove" and not reads_whole_lists
+
+
 def _computed_ratio(user: User, asked: Asked) -> tuple[Fraction, Fraction] | None:
+    if not _condenses(asked):
+        asked = replace(asked, rules={**asked.rules, "unjudged": "keep"})
     rules, ties = asked.rules, asked.rules["ties"]
     gain = {"err": "exp2", "dcg": rules["gain"], "ndcg": rules["gain"], "rbp": rules["gain"]}.get(
         asked.metric, "binary"
@@ -632,7 +643,11 @@ def _refuse_invalid(user: User, asked: Asked) -> None:
     first = 1
     is_strict = rules["ties"] == "raise" and asked.metric not in _OF_ITEMS
     for group in _tie_groups(user, rules) if is_strict else ():
-        if len(group) > 1 and given & set(group) and (asked.cutoff is None or first <= asked.cutoff):
+        if (
+            len(group) > 1
+            and given & set(group)
+            and (asked.cutoff is None or first <= asked.cutoff or _condenses(asked))
+        ):
             raise RefusedError("an item of the truth is in a tie")
         first += len(group)
 

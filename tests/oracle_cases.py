@@ -48,6 +48,7 @@ DEFAULTS: dict[str, Any] = {
     "ties": "lowest_id",
     "nan": "raise",
     "negative_grades": "raise",
+    "unjudged": "keep",
     "negative_infinity": "rank",
     "rank_gaps": "close",
     "min_grade": None,
@@ -85,6 +86,7 @@ CHOICES: dict[str, list[Any]] = {
     "ties": ["lowest_id", "highest_id", "input_order", "optimistic", "pessimistic", "shared", "expected", "raise"],
     "nan": ["raise", "last"],
     "negative_grades": ["raise", "unjudged", "zero_gain"],
+    "unjudged": ["keep", "remove"],
     "min_grade": [None, "any", -1.0, 0.0, 0.5, 1.0, 2.0],
     "decimals": [None, 3],
     "score_dtype": ["native", "float32"],
@@ -320,7 +322,7 @@ def _draw_metrics(
         if rng.random() < 0.2:
             averages = {"geometric": True, "micro": info.micro, "macro": True}
             choices["average"] = rng.choice([average for average, is_legal in averages.items() if is_legal])
-        for field in ("users", "empty_truth", "missing_list", "undefined", *RANKING_FIELDS):
+        for field in ("users", "empty_truth", "missing_list", "undefined", "unjudged", *RANKING_FIELDS):
             if rng.random() < (0.05 if field in RANKING_FIELDS else 0.15):
                 choices[field] = rng.choice(CHOICES[field])
         choices |= _draw_item_fields(rng, name, rules, may_refuse_ties=may_refuse_ties)

@@ -81,6 +81,7 @@ void bind_metrics(py::module_& module) {
       .def_readonly("reads_beyond_cutoff", &MetricInfo::reads_beyond_cutoff)
       .def_readonly("walks_list", &MetricInfo::walks_list)
       .def_property_readonly("reads_list", &reads_list)
+      .def_property_readonly("may_condense", &may_condense)
       .def_readonly("reads_list_ranks", &MetricInfo::reads_list_ranks)
       .def_readonly("reads_base", &MetricInfo::reads_base)
       .def_readonly("of_collection", &MetricInfo::of_collection)

@@ -251,6 +251,7 @@ _FIXED: Mapping[str, Any] = {
     "duplicate_items": "raise",
     "duplicate_truth": "raise",
     "negative_grades": "raise",
+    "unjudged": "keep",
     "min_grade": None,
     "rank_gaps": "close",
 }

@@ -139,7 +139,7 @@ def judge(
     return judged
 
 
-_POLICIES = "users=union,empty_truth=compute,empty_list=compute,missing_list=compute,average=macro"
+_POLICIES = "users=union,empty_truth=compute,empty_list=compute,missing_list=compute,unjudged=keep,average=macro"
 """All users are judged: which of them count is for their caller to say."""
 
 

@@ -62,6 +62,8 @@ enum class Empty : std::uint8_t { compute, skip, zero, one, error };
 enum class Undefined : std::uint8_t { zero, one, nan, skip };
 enum class Duplicates : std::uint8_t { raise, first, max, count, collapse };
 enum class NegativeGrades : std::uint8_t { raise, unjudged, zero_gain };
+// Whether items of the list that are not judged keep their ranks, or what follows moves up.
+enum class Unjudged : std::uint8_t { keep, remove };
 enum class Ties : std::uint8_t {
   lowest_id,
   highest_id,
@@ -84,6 +86,7 @@ struct HitFields {
   Duplicates duplicate_items = Duplicates::raise;
   Duplicates duplicate_truth = Duplicates::raise;
   NegativeGrades negative_grades = NegativeGrades::raise;
+  Unjudged unjudged = Unjudged::keep;
   Ties ties = Ties::lowest_id;
   NanScores nan = NanScores::raise;
   double min_grade = kAnyAboveZero;  // an item is relevant if its grade is at least this

@@ -52,6 +52,8 @@ struct MetricInfo {
   // May be above 0 without any hit, so a positive value does not imply a hit.
   bool positive_without_hits = false;
   bool takes_item_count = false;  // the parameter is the total number of items
+  // Asks which items of the list are judged, so it reads those that are not under any convention.
+  bool counts_unjudged = false;
   // Whether the value depends on the user's relevant items. If not, users without any count as all
   // others do.
   bool reads_truth = true;
@@ -84,6 +86,13 @@ struct MetricInfo {
 // Whether the metric reads which items are in the list, relevant or not.
 [[nodiscard]] constexpr bool reads_list(const MetricInfo& info) noexcept {
   return info.walks_list || info.reads_base;
+}
+
+// Whether the metric reads the list without the items that are not judged where the convention
+// removes these.
+[[nodiscard]] constexpr bool may_condense(const MetricInfo& info) noexcept {
+  return info.reads_truth && info.reads_predictions && !reads_list(info) && !info.of_collection &&
+         !info.counts_unjudged && !info.is_given;
 }
 
 // Names of values whose numerators and denominators the request has: of lists beside the truth, and

@@ -318,7 +318,7 @@ void BatchScorer::count_undefined(const Pass& pass, Rows rows, UsersOf users_of,
     if (std::ranges::count(divisors, 0.0) == 0) continue;
     for (std::size_t row = 0; row < rows.size(); ++row) {
       const bool is_empty =
-          rows[row].recommended == 0 || (pass.info->reads_truth && rows[row].relevant == 0);
+          rows[row].is_empty || (pass.info->reads_truth && rows[row].relevant == 0);
       if (divisors[row] != 0 || is_empty) continue;
       tally.undefined.resize(job_.request.values.size());
       tally.undefined[pass.outputs[output]] += users_of(row);

@@ -80,6 +80,8 @@ template <>
 constexpr std::array<std::string_view, 3> kNames<NegativeGrades> = {"raise", "unjudged",
                                                                     "zero_gain"};
 template <>
+constexpr std::array<std::string_view, 2> kNames<Unjudged> = {"keep", "remove"};
+template <>
 constexpr std::array<std::string_view, 8> kNames<Ties> = {
     "lowest_id",   "highest_id", "input_order", "optimistic",
     "pessimistic", "shared",     "expected",    "raise"};
@@ -255,6 +257,10 @@ constexpr auto kFields = std::to_array<ConventionField>({
         "negative_grades",
         "an item with a negative grade: an error if its gain counts; not judged, as if absent from "
         "the truth; or judged, with gain 0 unless gain='binary'"),
+    choice<&Rules::unjudged, Unjudged::keep, Unjudged::remove>(
+        "unjudged",
+        "an item of the list that is not in the truth: no hit at its rank, or removed before ranks "
+        "are counted"),
     choice<&Rules::ties, Ties::lowest_id, Ties::highest_id, Ties::input_order, Ties::optimistic,
            Ties::pessimistic, Ties::shared, Ties::expected, Ties::raise>(
         "ties",

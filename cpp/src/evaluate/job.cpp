@@ -76,7 +76,7 @@ Presence presence_of(const Request& request, Count user) noexcept {
 
 // Ranks of the truth cost the same at any depth; the cost of a list grows with its length.
 bool is_shallow(const Plan& plan, Count items) noexcept {
-  return plan.depth <= std::clamp<Count>(items / 8, 1024, 16384);
+  return !plan.ranks_all && plan.depth <= std::clamp<Count>(items / 8, 1024, 16384);
 }
 
 // Requests the list if it is short and strict, otherwise the ranks of the truth.

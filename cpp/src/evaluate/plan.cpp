@@ -70,7 +70,14 @@ PlannedValue resolve_value(const MetricInfo& info, PlannedValue value) {
   if (info.pairwise && is_strict(value.rules.ties)) value.rules.ties = Ties::expected;
   if (info.takes_max_grade) value.rules.gain = Gain::exp2;
   if (!may_read_values(info)) value.rules.weight = Weight::one;
+  if (!may_condense(info)) value.rules.unjudged = Unjudged::keep;
   return value;
+}
+
+// Returns the rules for lists as they are, with the items that are not judged.
+Rules of_whole_lists(Rules rules) {
+  rules.unjudged = Unjudged::keep;
+  return rules;
 }
 
 Needs needs_of(const MetricInfo& info, const Rules& rules) {
@@ -111,9 +118,10 @@ void choose_judging_rules(Plan& plan, const Rules& tally_rules) {
   }
   for (ListCount& list_count : plan.list_counts) {
     list_count.judging_rules_index =
-        find_or_add_judging_rules(plan.judging_rules, *list_count.rules, false);
+        find_or_add_judging_rules(plan.judging_rules, of_whole_lists(*list_count.rules), false);
   }
-  plan.tally_rules_index = find_or_add_judging_rules(plan.judging_rules, tally_rules, false);
+  plan.tally_rules_index =
+      find_or_add_judging_rules(plan.judging_rules, of_whole_lists(tally_rules), false);
 }
 
 std::size_t find_or_add_cutoff_set(Plan& plan, std::span<const Count> cutoffs) {
@@ -149,10 +157,12 @@ void choose_depths(Plan& plan) {
   }
   for (const Pass& pass : plan.passes) {
     const std::span<const Count> cutoffs = plan.cutoff_sets[pass.cutoff_set_index].cutoffs();
+    const bool condenses = pass.rules.unjudged == Unjudged::remove;
+    plan.ranks_all = plan.ranks_all || condenses;
     plan.depth = std::max(plan.depth, cutoffs.back());
     if (pass.rules.ties == Ties::raise) {
       Count& depth = reads_list(*pass.info) ? plan.tie_free_list_depth : plan.tie_free_depth;
-      depth = std::max(depth, cutoffs.back());
+      depth = std::max(depth, condenses ? kNoCutoff : cutoffs.back());
     }
     if (pass.rules.ties == Ties::expected && pass.rules.duplicate_items == Duplicates::first)
       plan.refuses_tied_repeats = true;
@@ -202,6 +212,7 @@ bool is_plain(const Request& request, std::span<const Pass> passes) {
     if (info.is_given || reads_list(info) || info.compares_lists || info.takes_item_count)
       return false;
     if (rules.ties == Ties::expected || rules.ties == Ties::optimistic) return false;
+    if (rules.unjudged == Unjudged::remove) return false;
     const JudgingRules judging_rules(rules, pass.uses_gains());
     return rules.min_grade <= 1 && !pass.reads_values() && judging_rules.gain_of(1) == 1;
   });

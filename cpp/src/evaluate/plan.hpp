@@ -80,6 +80,7 @@ struct Plan {
   std::vector<CutoffSet> cutoff_sets;
   std::vector<Ties> ties;             // for which scores have to be ranked
   Count depth = 0;                    // the last rank that a value asks for
+  bool ranks_all = false;             // ranks may move up from any depth
   Count tie_free_depth = 0;           // the last rank at which the truth's items must not tie
   Count tie_free_list_depth = 0;      // likewise of all items of lists that a metric reads
   bool refuses_tied_repeats = false;  // of an item of the truth within a tie

@@ -38,7 +38,7 @@ struct UserPolicy {
 
 // Whether every convention computes the user's values.
 [[nodiscard]] inline bool is_regular(Presence presence, const HitRow& row) noexcept {
-  return presence.in_truth && presence.in_predictions && row.relevant > 0 && row.recommended > 0;
+  return presence.in_truth && presence.in_predictions && row.relevant > 0 && !row.is_empty;
 }
 
 // Returns the convention's policy for a user. An empty truth takes precedence over the list.
@@ -50,7 +50,7 @@ struct UserPolicy {
   }
   if (info.counts_missing_lists) return {Empty::compute, Violation::none};
   if (!presence.in_predictions) return {rules.missing_list, Violation::missing_list};
-  if (row.recommended == 0) return {rules.empty_list, Violation::empty_list};
+  if (row.is_empty) return {rules.empty_list, Violation::empty_list};
   return {Empty::compute, Violation::none};
 }
 
@@ -61,7 +61,7 @@ struct UserPolicy {
     return presence.in_predictions;
   return is_in_population(rules.users, presence) &&
          (row.relevant > 0 || rules.empty_truth != Empty::skip) &&
-         (row.recommended > 0 || rules.empty_list != Empty::skip);
+         (!row.is_empty || rules.empty_list != Empty::skip);
 }
 
 // Returns the value of 0 / 0.

@@ -132,7 +132,7 @@ void UserJudge::judge_extremes(std::span<const double> values, JudgedBatch& batc
 void UserJudge::add_to_tally(Count user, const Matches& matches, const HitRow& row, Tally& tally) {
   const Presence presence = presence_of(job_.request, user);
   tally.empty_truth += presence.in_truth && row.relevant == 0 ? 1 : 0;
-  tally.empty_predictions += presence.in_predictions && row.recommended == 0 ? 1 : 0;
+  tally.empty_predictions += presence.in_predictions && row.is_empty ? 1 : 0;
   tally.missing_lists += presence.in_truth && !presence.in_predictions ? 1 : 0;
   tally.missing_truth += presence.in_predictions && !presence.in_truth ? 1 : 0;
   tally.duplicates += matches.list_duplicates;

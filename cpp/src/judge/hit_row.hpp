@@ -38,6 +38,7 @@ struct HitRow {
   Count recommended = 0;                     // length of the list
   Count relevant = 0;                        // relevant items in the truth
   Count nonrelevant = 0;                     // judged items that are not relevant
+  bool is_empty = true;                      // nothing is recommended, judged or not
   bool unit_gains = true;                    // every relevant item has gain 1
   bool lacks_values = false;                 // gains are values, and a relevant item has none
   bool hits_repeat = false;                  // a relevant item counts at more than one rank

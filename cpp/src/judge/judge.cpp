@@ -70,8 +70,9 @@ Count first_entry(const Matches& matches, std::size_t entry) {
 // Whether all items of the truth count alike, and nothing moves a hit.
 bool is_plain(const JudgingRules& rules, const Matches& matches, std::span<const double> grades) {
   return grades.empty() && rules.weight != Weight::values && rules.gain_of(1) == 1 &&
-         matches.list_ranks.empty() && matches.ties.empty() && rules.ties != Ties::expected &&
-         rules.ties != Ties::optimistic && matches.hits.size() <= kChunk;
+         rules.unjudged == Unjudged::keep && matches.list_ranks.empty() && matches.ties.empty() &&
+         rules.ties != Ties::expected && rules.ties != Ties::optimistic &&
+         matches.hits.size() <= kChunk;
 }
 
 }  // namespace
@@ -136,6 +137,39 @@ void Judge::count_truth(const JudgingRules& rules, const Matches& matches, HitRo
   });
   if (row.unit_gains) ideal_gains.resize(ideal_begin);
   sort(std::span(ideal_gains).subspan(ideal_begin), std::greater<>(), run_);
+}
+
+// Returns the matches of the list that is left without its unjudged items.
+const Matches& Judge::remove_unjudged(const JudgingRules& rules, const Matches& matches) {
+  const double min_judged_grade = rules.min_judged_grade();
+  const bool has_ties = !matches.ties.empty();
+  condensed_.hits.clear();
+  condensed_.ties.clear();
+  condensed_.first_entry = matches.first_entry;
+  condensed_.truth_size = matches.truth_size;
+  condensed_.truth_duplicates = matches.truth_duplicates;
+  condensed_.list_length = 0;
+  Tie previous;  // of the list with its unjudged items
+  in_chunks(matches.hits.size(), run_, [&](std::size_t begin, std::size_t end) {
+    for (std::size_t i = begin; i < end; ++i) {
+      const Match& match = matches.hits[i];
+      if (entry_of(match.entry).grade < min_judged_grade) continue;
+      const Count rank = ++condensed_.list_length;
+      condensed_.hits.push_back({rank, match.entry, match.is_repeat});
+      if (!has_ties) continue;
+      const bool goes_on = rank > 1 && matches.ties[i] == previous;
+      previous = matches.ties[i];
+      condensed_.ties.push_back({goes_on ? condensed_.ties.back().first : rank, rank});
+    }
+  });
+  std::vector<Tie>& ties = condensed_.ties;
+  in_chunks(ties.size(), run_, [&](std::size_t begin, std::size_t end) {
+    for (std::size_t below = begin; below < end; ++below) {
+      const std::size_t i = ties.size() - 1 - below;
+      if (below > 0 && ties[i + 1].first == ties[i].first) ties[i].last = ties[i + 1].last;
+    }
+  });
+  return condensed_;
 }
 
 void Judge::add_judged_items(const JudgingRules& rules, const Matches& matches, HitRow& row,
@@ -230,19 +264,23 @@ const HitRow& Judge::judge(const JudgingRules& rules, const Matches& matches,
                            std::span<const double> grades, HitRows& rows,
                            std::span<const double> values) {
   HitRow& row = rows.rows_.emplace_back();  // a copy would stall on fresh stores
+  row.is_empty = matches.list_length == 0;
   row.recommended = matches.list_length;
   if (is_plain(rules, matches, grades)) {
     judge_plain(rules, matches, row, rows.judged_items_);
     return row;
   }
-  const std::size_t ranks_begin = rows.list_ranks_.size();
-  append(rows.list_ranks_, matches.list_ranks, run_);
   judge_truth(rules, matches, grades, values);
   row.lacks_values = lacks_values_;
+  const bool condenses = rules.unjudged == Unjudged::remove;
+  const Matches& ranked = condenses ? remove_unjudged(rules, matches) : matches;
+  row.recommended = ranked.list_length;
+  const std::size_t ranks_begin = rows.list_ranks_.size();
+  append(rows.list_ranks_, ranked.list_ranks, run_);
   const std::size_t ideal_begin = rows.ideal_gains_.size();
-  count_truth(rules, matches, row, rows.ideal_gains_);
+  count_truth(rules, ranked, row, rows.ideal_gains_);
   const std::size_t items_begin = rows.judged_items_.size();
-  add_judged_items(rules, matches, row, rows.judged_items_);
+  add_judged_items(rules, ranked, row, rows.judged_items_);
   const std::span<JudgedItem> judged_items = std::span(rows.judged_items_).subspan(items_begin);
   const std::size_t tied_begin = rows.tied_hits_.size();
   if (rules.ties == Ties::expected || rules.ties == Ties::optimistic) {
@@ -258,6 +296,7 @@ const HitRow& Judge::judge(const JudgingRules& rules, const Matches& matches,
 
 void HitRows::add(Count relevant, Count length, HitBits hits) {
   HitRow& row = rows_.emplace_back();
+  row.is_empty = length == 0;
   row.recommended = length;
   row.relevant = relevant;
   row.first_hit = hits.first_rank();

@@ -132,6 +132,7 @@ class Judge {
   void add_judged_items(const JudgingRules& rules, const Matches& matches, HitRow& row,
                         std::vector<JudgedItem>& judged_items);
   void arrange_ties(Ties ties, HitRow& row, std::span<JudgedItem> judged_items);
+  const Matches& remove_unjudged(const JudgingRules& rules, const Matches& matches);
   void add_tied_hits(std::span<const JudgedItem> judged_items,
                      std::vector<TiedHits>& tied_hits) const;
   [[nodiscard]] const Entry& entry_of(Count entry) const noexcept {
@@ -143,6 +144,7 @@ class Judge {
   bool lacks_values_ = false;  // gains are values, and a relevant item has none
   std::vector<Entry> entries_;
   std::vector<Tie> ties_;  // parallel to the judged items; empty: none
+  Matches condensed_;      // of the list without its unjudged items
 };
 
 }  // namespace exactk

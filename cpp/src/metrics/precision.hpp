@@ -34,7 +34,8 @@ struct Judged {
       .formula = "judged items in the list / k",
       .source = "Buckley, Voorhees 2004 (incomplete judgments)",
       .direction = Direction::none,  // it tells how far the other values can be trusted
-      .own_fields = kOwnFields};
+      .own_fields = kOwnFields,
+      .counts_unjudged = true};
 
   // Precision as if all judged items were relevant.
   static Ratio ratio_at(CutoffCounts counts, const Rules& rules) noexcept {

@@ -25,7 +25,14 @@ if TYPE_CHECKING:
 BLOCK_USERS = 65_536
 _MOST = 2.0**256  # of a number and of a ratio: like gains, so that sums have room
 _JUDGED = MappingProxyType(
-    {"users": "union", "empty_truth": "compute", "empty_list": "compute", "missing_list": "compute", "average": "macro"}
+    {
+        "users": "union",
+        "empty_truth": "compute",
+        "empty_list": "compute",
+        "missing_list": "compute",
+        "unjudged": "keep",
+        "average": "macro",
+    }
 )
 
 _Parts: TypeAlias = "NDArray[np.float64]"  # 2 x users: numerators and denominators

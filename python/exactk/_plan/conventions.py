@@ -173,6 +173,8 @@ class Convention(Record, kw_only=True):
     negative_grades : {'raise', 'unjudged', 'zero_gain'}, default 'raise'
         An item with a negative grade: an error if its gain counts; not judged, as if absent from the truth; or judged,
         with gain 0 unless gain='binary'.
+    unjudged : {'keep', 'remove'}, default 'keep'
+        An item of the list that is not in the truth: no hit at its rank, or removed before ranks are counted.
     ties : {'lowest_id', 'highest_id', 'input_order', 'optimistic', 'pessimistic', 'shared', 'expected', 'raise'}, default 'lowest_id'
         The order of ties: lowest or highest id first, in input order, relevant items first or last, all at the tie's
         last rank, the mean over all orders, or an error if an item of the truth is tied.
@@ -244,6 +246,7 @@ class Convention(Record, kw_only=True):
     duplicate_items: Literal["raise", "first", "count", "collapse"] = "raise"
     duplicate_truth: Literal["raise", "first", "max", "count"] = "raise"
     negative_grades: Literal["raise", "unjudged", "zero_gain"] = "raise"
+    unjudged: Literal["keep", "remove"] = "keep"
     ties: Literal[
         "lowest_id", "highest_id", "input_order", "optimistic", "pessimistic", "shared", "expected", "raise"
     ] = "lowest_id"

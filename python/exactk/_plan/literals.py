@@ -75,6 +75,7 @@ Undefined: _t.TypeAlias = _t.Literal["zero", "one", "nan", "skip"]
 DuplicateItems: _t.TypeAlias = _t.Literal["raise", "first", "count", "collapse"]
 DuplicateTruth: _t.TypeAlias = _t.Literal["raise", "first", "max", "count"]
 NegativeGrades: _t.TypeAlias = _t.Literal["raise", "unjudged", "zero_gain"]
+Unjudged: _t.TypeAlias = _t.Literal["keep", "remove"]
 Ties: _t.TypeAlias = _t.Literal[
     "lowest_id", "highest_id", "input_order", "optimistic", "pessimistic", "shared", "expected", "raise"
 ]
@@ -124,6 +125,7 @@ class FieldTypes(_t.TypedDict, total=False):
     duplicate_items: DuplicateItems
     duplicate_truth: DuplicateTruth
     negative_grades: NegativeGrades
+    unjudged: Unjudged
     ties: Ties
     nan: Nan
     min_grade: float | _t.Literal["any"] | None

@@ -239,6 +239,8 @@ def ignored_fields(info: MetricInfo | CustomInfo, list_users: str = "users") -> 
         ignored |= _TRUTH_FIELDS
     if info.always_divided:
         ignored |= {"undefined"}
+    if not info.may_condense:
+        ignored |= {"unjudged"}
     if not info.reads_predictions:
         ignored |= _RANKING_FIELDS
     return ignored | _LIST_POLICIES if info.counts_missing_lists else ignored

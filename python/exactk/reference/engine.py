@@ -6,7 +6,7 @@ import math
 from decimal import Context, Decimal
 from fractions import Fraction
 from itertools import chain
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -20,7 +20,7 @@ from exactk.reference.history_metrics import METRICS
 from exactk.reference.input_errors import check_inputs, rules_of_readers
 from exactk.reference.judge import JudgedUsers, is_relevant, item_grades, tied_hits
 from exactk.reference.refusals import refuse
-from exactk.reference.rules import Rules, list_rules, resolved_rules
+from exactk.reference.rules import Rules, list_rules, of_whole_lists, resolved_rules
 from exactk.reference.ties import expected_ratio
 from exactk.reference.truth_digest import reference_truth_digest
 
@@ -146,7 +146,7 @@ def _leaves_out(ratio: Ratio | None, rules: Rules) -> bool:
 def _undefined_users(users: JudgedUsers, value: Value, ratios: Sequence[Ratio | None]) -> int:
     """Return how many users have 0 / 0 although they have a list and, if the value reads the truth, relevant items."""
     undefined = [user for user, ratio in enumerate(ratios) if ratio is not None and ratio[1] == 0]
-    judged = [users.judged_user(user, resolved_rules(value)) for user in undefined]
+    judged = [users.judged_user(user, of_whole_lists(resolved_rules(value))) for user in undefined]
     return sum(bool(one.ranking) and (one.relevant > 0 or not value.info.reads_truth) for one in judged)
 
 
@@ -199,9 +199,9 @@ _COUNTED_USERS_AND_ITEMS = (
 
 def _problem_counts(problem: Problem, users: JudgedUsers, undefined: tuple[int, ...] | None) -> Counts:
     # A NaN that a value refuses has been refused by now.
-    rules: dict[str, Any] = problem.convention.rules("") | {"gain": "binary", "weight": "one", "nan": "last"}
-    collapses = collapses_repeats(problem)
-    rules["duplicate_items"] = "collapse" if collapses else "first"
+    whole, collapses = of_whole_lists(problem.convention.rules("")), collapses_repeats(problem)
+    repeats = "collapse" if collapses else "first"
+    rules: Rules = {**whole, "gain": "binary", "weight": "one", "nan": "last", "duplicate_items": repeats}
     counts = dict.fromkeys(_COUNTED_USERS_AND_ITEMS, 0)
     cutoffs = [value.cutoff for value in problem.values] + [tally.last_cutoff for tally in problem.list_tallies]
     deepest = max(math.inf if cutoff is None else cutoff for cutoff in cutoffs)

@@ -345,11 +345,17 @@ def _check_tied_repeats(problem: Problem) -> None:
     refuse_any("predictions", "repeated item within a tie", cells)
 
 
+def _last_rank(value: Value) -> float:
+    """Return the last rank whose item the value may read."""
+    is_condensed = value.info.may_condense and value.rules["unjudged"] == "remove"
+    return math.inf if is_condensed or value.cutoff is None else value.cutoff
+
+
 def _check_ties(problem: Problem, users: JudgedUsers) -> None:
     """Refuse ties that the rules refuse: with an item of the truth, and in a list whose items a metric reads."""
     judging = [one for one in problem.values if one.rules["ties"] == "raise" and not one.info.reads_list]
     if judging:  # ties are the same under all rules, except for NaN, which was refused before or is last under all
-        last, rules = max(value.cutoff or math.inf for value in judging), judging[0].rules
+        last, rules = max(_last_rank(value) for value in judging), judging[0].rules
         tied = [user for user in range(len(users)) if any(rank <= last for rank in users.tied_ranks(user, rules))]
         refuse_users("predictions", "tie with an item of the truth", tied)
     reading = [one for one in _readers(problem) if one.rules["ties"] == "raise"]

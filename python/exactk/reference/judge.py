@@ -15,7 +15,7 @@ from exactk._plan.fields import fields_of
 from exactk.reference.base_lists import base_ranks
 from exactk.reference.popularity import Catalogue, TrainCounts
 from exactk.reference.ranking import ScoredRow, excluded_items, numbers_of_row, scored_row
-from exactk.reference.rules import list_rules
+from exactk.reference.rules import list_rules, of_whole_lists
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -178,7 +178,7 @@ class JudgedUsers:
         if not self.is_counted(user, rules):
             return "skip", "users"
         # Gains do not matter, and a gain table may lack some.
-        judged = self.judged_user(user, {**rules, "gain": "binary", "weight": "one"})
+        judged = self.judged_user(user, {**of_whole_lists(rules), "gain": "binary", "weight": "one"})
         if info.reads_truth and judged.relevant == 0 and rules["empty_truth"] != "compute":
             return rules["empty_truth"], "empty_truth"
         if info.counts_missing_lists:
@@ -350,6 +350,8 @@ def judge_user(
 ) -> JudgedUser:
     """Judge a user's list, in which ties are together; `truth` has (item, grade) pairs, perhaps repeated."""
     grades = judged_grades(truth, rules)
+    if rules["unjudged"] == "remove":  # a condensed list: Sakai 2007
+        groups, given_ranks = [[item for item in group if item in grades] for group in groups], None
     items = {
         item: JudgedItem(is_relevant(grade, rules), grade, catalogue.value(item)) for item, grade in grades.items()
     }

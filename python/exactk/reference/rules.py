@@ -15,14 +15,19 @@ if TYPE_CHECKING:
 Rules = Mapping[str, Any]
 
 
+def of_whole_lists(rules: Rules) -> Rules:
+    """Return the rules for lists with the items that are not judged."""
+    return {**rules, "unjudged": "keep"}
+
+
 def list_rules(rules: Rules) -> Rules:
-    """Return the rules by which the items of lists are read: no gain matters, and the order of ties must be one."""
+    """Return the rules by which the items of lists are read: whole lists, no gain matters, and the order of ties must be one."""
     ties = "lowest_id" if rules["ties"] == "raise" else rules["ties"]  # only ties with items of the truth are refused
-    return {**rules, "gain": "binary", "weight": "one", "ties": ties}
+    return {**of_whole_lists(rules), "gain": "binary", "weight": "one", "ties": ties}
 
 
 def resolved_rules(value: Value) -> Rules:
-    """Return the value's rules as adapted to its metric: irrelevant or fixed gains, weights of recall alone, expected ties for pairs, and an order of the list."""
+    """Return the value's rules as adapted to its metric: irrelevant or fixed gains, whole lists where unjudged items matter, weights of recall alone, expected ties for pairs, and an order of the list."""
     info, rules = value.info, dict(value.rules)
     if not info.uses_gains:
         rules["gain"] = "binary"
@@ -32,6 +37,8 @@ def resolved_rules(value: Value) -> Rules:
         rules["gain"] = "exp2"
     if info.pairwise and rules["ties"] in STRICT_TIES:
         rules["ties"] = "expected"
+    if not info.may_condense:
+        rules["unjudged"] = "keep"
     if info.reads_list and rules["ties"] == "raise":  # ties are refused apart
         rules["ties"] = "lowest_id"
     return rules
