@@ -454,7 +454,7 @@ def first_expression(text: str) -> str:
 SOURCES = Path(__file__).parents[1]
 PUBLIC_CALLS = (
     *(exactk.custom, exactk.Items, exactk.evaluate, exactk.compare, exactk.topk, exactk.neighbors, exactk.read),
-    *(exactk.as_predictions, exactk.Truth, exactk.Report.to_csv, exactk.Report.disparity),
+    *(exactk.Parents, exactk.as_predictions, exactk.Truth, exactk.Report.to_csv, exactk.Report.disparity),
     *(exactk.Comparison.check, exactk.Comparison.to_html, exactk.Comparison.plot),
 )
 

@@ -70,6 +70,22 @@ def test_f67_malformed_pairs(row: list[Any], message: str) -> None:
         values_of([[1]], [[1]], exclude=[[(1, 0.5)]])
 
 
+@pytest.mark.parametrize("second", [0.5, 2])
+@pytest.mark.parametrize("keyed", [True, False])
+def test_repeated_pairs_are_told_how_scores_may_repeat(second: float, keyed: bool) -> None:
+    pairs: list[tuple[str, float]] = [("book", 3), ("book", second), ("film", 1)]
+    predictions: Any = {"ann": pairs} if keyed else [pairs]
+    truth: Any = {"ann": ["film"]} if keyed else pd.DataFrame({"user": [0], "item": ["film"]})
+    convention: Any = {"duplicate_items": "collapse"}
+    with pytest.raises(exactk.InputError, match="may repeat items") as caught:
+        exactk.evaluate(truth, predictions, "mrr", convention=convention)
+    assert ("of two parts" in str(caught.value)) == (second == 2)
+    way = re.search(r"predictions=(pd\.DataFrame.*\]\)) may repeat", str(caught.value))
+    assert way is not None
+    frame = eval(way[1], {"pd": pd, "predictions": predictions})  # noqa: S307
+    assert dict(exactk.evaluate(truth, frame, "mrr", convention=convention)) == {"mrr": 0.5}
+
+
 def test_f67_pairs_of_strings_on_both_sides_warn() -> None:
     truth, predictions = [("ann", "x"), ("bob", "y"), ("ann", "z")], [("ann", "x"), ("bob", "z"), ("ann", "y")]
     message = "each pair of strings is read as one user's list of two items; for pairs of users and items, write truth=pd.DataFrame"

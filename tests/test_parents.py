@@ -121,8 +121,13 @@ def test_sums_are_rounded_once() -> None:
 
 REFUSED: list[tuple[dict[str, Any], str]] = [
     ({"predictions": {"q": ["a1", "zz"]}}, r"^predictions: .* found 'zz' at row 0, position 1"),
-    ({"truth": {"q": ["zz"]}}, r"^truth: expected ids that parents has, .* found 'zz' at row 0, position 0 \(user 'q'\)"),
-    ({"predictions": {"q": ["A"]}}, "^parents: expected chunks of the truth or of the predictions, found none"),
+    ({"truth": {"q": ["zz"]}}, r"^truth: expected ids that parents has, .* found 'zz' at row 0, position 0; .* \(user 'q'\)"),
+    ({"predictions": {"q": ["A"]}}, "^parents: none of the ids of the truth and the predictions is a chunk, as 'a1' would be$"),
+    ({"parents": exactk.Parents(split="#")}, "^parents: none of the ids .* is a chunk, as an id with '#' would be$"),
+    ({"truth": {"q": ["B", "E2"]}}, r"parents={\.\.\., 'E2': 'E2'}, or in a file a line E2,E2, lists it if it is a document without"),
+    ({"parents": {"A": ["a1", "a2"]}}, "^parents: expected the document of each chunk, found list for 'A'; parents={chunk: document for document, chunks in parents.items"),
+    ({"parents": "#"}, r"^parents: .* found no file at '#'; parents=exactk\.Parents\(split='#'\) if it separates"),
+    ({"parents": "none.csv"}, "^parents: .* a string is the path of a file$"),
     ({"predictions": {"q": ["a1", "b1", "a1"]}}, "^predictions: expected each chunk once in a list, found item 'a1' again"),
     ({"predictions": {"q": {"a1": math.nan}}}, "^predictions: expected scores without NaN"),
     ({"exclude": {"q": ["a1"]}}, "^exclude: expected documents beside parents, found 'a1', a chunk of 'A'"),
@@ -131,7 +136,7 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
     ({"metrics": ["mrr(chunk_score=sum)", "mrr"]}, "^metrics: expected one chunk_score for all values"),
     ({"parents": {"a1": "A", "A": "B"}}, "^parents: expected documents that are no chunks of others, found 'A'"),
     ({"parents": pd.DataFrame({"chunk": ["a1"]})}, "^parents: expected two columns: of chunks, and of their documents"),
-    ({"parents": pd.DataFrame({"c": ["a", "a"], "d": ["A", "B"]})}, "^parents: expected one document for each chunk, found 'a'"),
+    ({"parents": pd.DataFrame({"c": ["a", "a"], "d": ["A", "B"]})}, "^parents: expected one document for each chunk, found 'a'.*the first column has the chunks, the second their documents: are they"),
     ({"parents": 3}, "^parents: expected a mapping from chunk to document"),
     ({"parents": {1: 2}}, "integer, string and bytes ids never match"),
     (
@@ -252,3 +257,25 @@ def test_on_the_command_line(run: Run, tmp_path: Path, monkeypatch: pytest.Monke
         result = run("evaluate", "a.qrels", *arguments, "-m", "mrr", "--format", "csv")
         assert (result.code, "0.5" in result.out) == (0, True), result
     assert_refused(run("evaluate", "a.qrels", "b.run", "--parents", "p.csv", "--parents-split", "#"), "--parents-split")
+
+
+def test_the_command_line_names_its_own_options(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    write_files(
+        {
+            "a.qrels": "q 0 A 1\nq 0 E 1\n",
+            "b.run": "q Q0 a1 1 0.9 x\nq Q0 a1 2 0.8 x\n",
+            "c.run": "q Q0 a1 1 0.9 x\n",
+            "p.csv": "chunk,document\na1,A\n",
+            "l.json": '{"A": ["a1"]}',
+        }
+    )
+    for arguments, hint in (
+        (["b.run"], "--parents judges chunks as documents"),
+        (["c.run", "--parents", "p.csv"], "a line E,E of --parents FILE lists it if it is a document without chunks"),
+        (["c.run", "--parents", "#"], "--parents-split '#' if it separates documents from chunks in ids"),
+        (["c.run", "--parents", "l.json"], "a JSON object from each chunk to its document"),
+    ):
+        result = run("evaluate", "a.qrels", *arguments, "-m", "mrr")
+        assert_refused(result, hint)
+        assert "parents=" not in result.err

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +16,7 @@ from exactk._inputs.containers.tables import open_table
 from exactk._inputs.keys import column_roles
 from exactk._inputs.keys.column_roles import Columns
 from exactk._runtime.errors import name_source
+from exactk._runtime.faults import Option
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -43,7 +45,10 @@ _USER_VALUES = ("weights", "groups", "clusters")
 def read_argument(path: FilePath, argument: str, columns: ColumnNames, *, text_ids: bool = False) -> Any:  # noqa: ANN401 - of many types
     """Return the container of the file. Column names are for files with columns, as they are for data frames."""
     file = file_at(path, argument, argument)
-    if isinstance(path, str):
+    if argument == "parents" and not file.path.suffix:
+        split = Option("split", str(path), "parents=exactk.Parents({})", f"--parents-split {shlex.quote(str(path))}")
+        file.status(hint=(split, " if it separates documents from chunks in ids"))
+    elif isinstance(path, str):
         file.status(hint="a string is the path of a file")
     with name_source(str(file.path)):
         if argument in _USER_VALUES:

@@ -51,7 +51,7 @@ class File(NamedTuple):
         kind = "a directory" if stat.S_ISDIR(mode) else "a device or socket"
         raise self.fault("a regular file or a pipe" if pipes else "a regular file", kind)
 
-    def status(self, hint: str = "") -> os.stat_result:
+    def status(self, hint: str | Text = "") -> os.stat_result:
         """Return the status of what is at the path; raise InputError if there is nothing, with a similar path or the hint."""
         with self.translate_errors("a file"):
             try:

@@ -23,7 +23,7 @@ from exactk._inputs.protocols import DataFrame, Series
 from exactk._inputs.registry import BLOCKS, FRAME, MAPPING, SERIES, as_candidate_items, classify, open_path
 from exactk._inputs.truth import Truth
 from exactk._runtime.errors import input_error, type_error, warn
-from exactk._runtime.faults import Option, plural
+from exactk._runtime.faults import Option, Text, plural
 from exactk._runtime.records import Record
 
 if TYPE_CHECKING:
@@ -80,10 +80,12 @@ class _Listed:
         self._all = set(documents)
         self._positions = {chunk: position for position, chunk in enumerate(self._documents)}
         self.example = chunks[0] if chunks else None
+        self.such_as = f", as {self.example!r} would be" if chunks else ""
         for position, (chunk, document) in enumerate(zip(chunks, documents, strict=True)):
             if self._documents[chunk] != document:
                 found = f"{chunk!r} with {document!r} and {self._documents[chunk]!r}"
-                raise input_error("parents", "one document for each chunk", found, position=position)
+                hint = "the first column has the chunks, the second their documents: are they the other way round?"
+                raise input_error("parents", "one document for each chunk", found, position=position, hint=hint)
             if chunk in self._all and document != chunk:
                 found = f"{chunk!r}, which has chunks and is a chunk of {document!r}"
                 raise input_error("parents", "documents that are no chunks of others", found, position=position)
@@ -102,7 +104,7 @@ class _Split:
 
     def __init__(self, separator: str) -> None:
         self._separator = separator
-        self.example = f"an id with {separator!r}"
+        self.example, self.such_as = "", f", as an id with {separator!r} would be"
 
     def document_of(self, key: object) -> object:
         """Return the document of a chunk, or the document itself."""
@@ -122,6 +124,10 @@ def _listed(parents: object) -> _Listed:
     container, kind = classified
     if kind is MAPPING:
         entries = entries_of(container, "parents")
+        for document, chunks in entries.items():
+            if isinstance(chunks, (list, set, frozenset, np.ndarray)):
+                found = f"{type(chunks).__name__} for {document!r}"
+                raise type_error("parents", "the document of each chunk", found, hint=_INVERTED)
         return _Listed(_keys(list(entries), "parents.chunk"), _keys(list(entries.values()), "parents.document"))
     if kind is SERIES and hasattr(container, "index"):
         (chunks, *others), _ = index_columns(container.index, "parents.chunk")
@@ -146,6 +152,25 @@ def _listed(parents: object) -> _Listed:
         "a mapping from chunk to document, a Series, a data frame of two columns, the path of a file, or exactk.Parents"
     )
     raise type_error("parents", expected, type(parents).__name__)
+
+
+_INVERTED: Text = (
+    Option(
+        "parents",
+        "",
+        "parents={{chunk: document for document, chunks in parents.items() for chunk in chunks}}",
+        "a JSON object from each chunk to its document",
+    ),
+    " if these are the chunks of each document",
+)
+
+
+def _own_parent(key: object) -> Text:
+    """Return how to list a document without chunks."""
+    entry = f"{{..., {key!r}: {key!r}}}".replace("{", "{{").replace("}", "}}")
+    line = f"a line {key},{key}"
+    option = Option("parents", "", f"parents={entry}, or in a file {line},", f"{line} of --parents FILE")
+    return (option, " lists it if it is a document without chunks")
 
 
 def _keys(keys: object, argument: str) -> list[Any]:
@@ -176,8 +201,8 @@ class ChunkParents:
     def check_has_chunks(self) -> None:
         """Raise InputError if neither the truth nor any predictions had a chunk."""
         if not self._has_chunks:
-            expected = "chunks of the truth or of the predictions"
-            raise input_error("parents", expected, f"none of theirs, such as {self._parents.example}")
+            none = f"none of the ids of the truth and the predictions is a chunk{self._parents.such_as}"
+            raise input_error("parents", none, "")
 
     def of_truth(self, classified: ClassifiedValue, columns: ColumnNames) -> ClassifiedValue:
         """Return the truth with the highest grade of each document."""
@@ -255,7 +280,8 @@ class ChunkParents:
             offset, count = first_and_count(unknown[codes])
             row, position = row_at(rows.indptr, offset)
             key, is_other = keys[int(codes[offset])], not isinstance(self._parents.example, type(keys[0]))
-            expected, hint = "ids that parents has, of chunks or of documents", KIND_HINT if is_other else ()
+            expected = "ids that parents has, of chunks or of documents"
+            hint = KIND_HINT if is_other else _own_parent(key)
             error = input_error(argument, expected, repr(key), row=row, position=position, count=count, hint=hint)
             raise with_location(error, rows.user_vocabulary, rows.find_row)
         if not keys:

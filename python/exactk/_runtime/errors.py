@@ -25,6 +25,9 @@ _RANGE_HINT: Text = (
 )
 
 
+_PARENTS = Option("parents", "", "parents=", "--parents")
+
+
 class ExactkError(Exception):
     """Base class of all errors that exactk raises deliberately.
 
@@ -141,9 +144,12 @@ def _of_core(
 ) -> ExactkError:
     """Return the error for a fault of the core, with its hint as a change of a field or of a keyword."""
     text: Text = (hint,) if hint else ()
+    before, keyword, after = hint.partition(_PARENTS.call)
+    if keyword:
+        text = (before, _PARENTS, after)
     if change is not None:
         field, choice, is_keyword = change
-        text = (Option(field, choice) if is_keyword else Option("convention", {field: choice}), f" {hint}")
+        text = (Option(field, choice) if is_keyword else Option("convention", {field: choice}), " ", *text)
     return error_type.of_fault(Fault(hint=text)._replace(**parts))
 
 

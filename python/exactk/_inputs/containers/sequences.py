@@ -148,7 +148,7 @@ def _mapping_of_pairs(row: Any, argument: str, user: int, is_keyed: bool) -> dic
             expected = f"an (item, {VALUE_FIELDS[argument][:-1]}) tuple, like the first item"
             raise type_error(argument, expected, repr(pair), row=user, position=position)
         if pair[0] in mapping:
-            hint = f"{each_row({} if is_keyed else [], argument, AS_ITEMS)} if the tuples are items of two parts"
+            hint = _repeated_pair_hint(row, argument, is_keyed)
             raise input_error(argument, "distinct items", f"{pair[0]!r} again", row=user, position=position, hint=hint)
         mapping[pair[0]] = pair[1]
     return mapping
@@ -181,6 +181,17 @@ def _encode_lists(lists: list[Any], argument: str, encoding: Encoding, *, has_va
         item_vocabulary=item_vocabulary,
         is_owned=True,
     )
+
+
+def _repeated_pair_hint(row: Any, argument: str, is_keyed: bool) -> str:  # noqa: ANN401, FBT001 - as of its caller
+    """Return how to write a row of pairs in which a first part repeats: numbers that are not whole are no parts of items."""
+    rows, values = (f"{argument}.items()" if is_keyed else f"enumerate({argument})"), VALUE_FIELDS[argument]
+    pairs = f"[(user, *pair) for user, items in {rows} for pair in items]"
+    frame = f"{argument}=pd.DataFrame({pairs}, columns=['user', 'item', '{values[:-1]}'])"
+    if any(is_pair(pair) and pair[1] % 1 for pair in row):
+        return f"{frame} may repeat items"
+    as_items = each_row({} if is_keyed else [], argument, AS_ITEMS)
+    return f"{as_items} if the tuples are items of two parts, {frame} may repeat items with {values}"
 
 
 AS_ITEMS, WITH_NUMBERS = "list(map(str, items))", "dict(items)"
