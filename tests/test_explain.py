@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import math
 import os
 import re
@@ -248,6 +249,8 @@ def test_users_who_are_not_computed() -> None:
     lists = {"a": ["x"], "nothing": ["x"]}
     assert explained(truth, lists, "nothing", "P@1")["P@1"].how == "nan, by empty_truth=skip"
     value = explained(truth, lists, "lost", "P@1", convention={"missing_list": "zero"})["P@1"]
+    value_of_none = explained(truth, {**lists, "b": ["x"]}, "b", "P@1")["P@1"]
+    assert value_of_none.how == "nan, by users=truth"
     assert (value.value, value.how, value.ratio) == (0.0, "0.0000, by missing_list=zero", None)
     assert [one.status for one in value.missed] == ["not in the list"]
 
@@ -255,6 +258,18 @@ def test_users_who_are_not_computed() -> None:
 def test_lists_that_differ_are_shown_apart() -> None:
     explanation = explained(TRUTH, SCORES, "q1", ["recall@5", "recall@5(min_grade=2)"])
     assert repr(explanation).count("rank  item") == 2
+    metrics = ["precision@2", "recall@5(ties=highest_id)", "recall@4(ties=lowest_id)"]  # which agree on two ranks
+    scores = {"q": {"x": 5.0, "y": 4.0, "a": 1.0, "b": 1.0, "c": 1.0, "d": 0.0}}
+    tables = explained({"q": {"a": 1, "c": 1, "d": 1}}, scores, "q", metrics)._tables()
+    assert [table.columns[1].cells for table in tables] == [["x", "y", "c", "b", "a"], ["x", "y", "a", "b"]]
+
+
+def test_a_metric_is_found_by_any_spelling() -> None:
+    explanation = copy.deepcopy(explained(TRUTH, SCORES, "q1", ["ndcg@5", "rr"]))
+    assert explanation["NDCG@5"] is explanation["ndcg@5"]
+    assert "mrr" in explanation
+    with pytest.raises(KeyError, match="'P@5' is not among 'ndcg@5', 'rr'"):
+        explanation["P@5"]
 
 
 def test_keys_of_any_kind() -> None:
@@ -300,6 +315,8 @@ def test_a_long_list_is_cut_when_it_is_printed() -> None:
         ((TRUTH, SCORES, "q9", "P@1"), {}, "user_key: expected a user of the truth or the predictions, found 'q9'"),
         (({1: [1]}, {1: [1]}, "1", "P@1"), {}, "user_key: .* found '1'; its key is 1"),
         (([[1]], [[1]], 1, "P@1"), {}, "user_key: .* found 1"),
+        (([[1], [2]], [[1], [2]], True, "P@1"), {}, "user_key: .* found True"),
+        ((TRUTH, SCORES, np.array(["q1", "q2"]), "P@1"), {}, "user_key: expected the key of one user, found ndarray"),
         ((TRUTH, SCORES, "q1", "coverage@5"), {}, "metrics: expected metrics of users, found 'coverage@5'"),
         ((None, SCORES, "q1", "P@1"), {}, "truth: expected the relevant items of each user, found None"),
         ((None, iter([([[1]], [[1]])]), 0, "P@1"), {}, "truth: expected"),

@@ -206,14 +206,19 @@ def test_the_list_of_one_user() -> None:
     assert judged["ann"].to_pandas().to_dict("list") == {
         "user": ["ann"], "rank": [1], "item": ["x"], "grade": [1.0], "hit": [True],
     }  # fmt: skip
+    assert [*judged] == ["ann", "bob"]
+    assert ("ann" in judged, "eve" in judged, ["ann"] in judged) == (True, False, False)
     for absent in ("eve", 0, ["bob"]):
         with pytest.raises(KeyError, match="no list of user"):
             judged[absent]
     blocks = list(exactk.judge([[1], [2], [3]], [[1], [3], [3]], 1, block_users=2))
     assert blocks[1][2].hits.tolist() == [[True]]
     assert blocks[1][2].first_user == 2
+    assert [[*block] for block in blocks] == [[0, 1], [2]]
     with pytest.raises(KeyError, match="no list of user 1"):
         blocks[1][1]
+    with pytest.raises(KeyError, match="no list of user True"):
+        blocks[0][True]
 
 
 def test_items_without_a_grade() -> None:

@@ -140,8 +140,12 @@ def explain(
 
 def _row_of(inputs: AlignedInputs, user: object) -> int:
     keys = [*range(len(inputs.truth))] if inputs.user_array is None else inputs.user_array.tolist()
-    if user in keys:
-        return keys.index(user)
+    rows = {key: row for row, key in enumerate(keys)}
+    try:
+        if user in rows and not isinstance(user, (bool, np.bool_)):  # True is 1 to a dict
+            return rows[user]
+    except TypeError:
+        raise type_error("user_key", "the key of one user", type(user).__name__) from None
     alike = next((key for key in keys if str(key) == str(user)), None)
     hint = "" if alike is None else f"its key is {alike!r}"
     raise input_error("user_key", "a user of the truth or the predictions", repr(user), hint=hint)
@@ -161,6 +165,8 @@ def _explanation(request: Request, inputs: AlignedInputs, row: int, report: Repo
     return Explanation(
         user=key,
         convention=f"{description(request.convention)}{ties}",
+        _spellings={value.name: value.spelling for value in request.values},
+        _convention=request.convention,
         _values={value.spelling: explained.get(value.name, of_means) for value in request.values},
         _key_columns=user_columns(report.users[row : row + 1], report.unit_names.user),
         _unit_names=report.unit_names.pair,
@@ -238,10 +244,11 @@ def _explained(user: _OneUser, report: Report) -> ExplainedValue:
     value, judged, row = user.value, user.judged, user.row
     number = float(report.per_user[value.name][row])
     policy, field = user.users.policy(row, value)
+    choice = user.rules["users"] if field == "users" else policy
     terms = user.terms() if policy == "compute" else None
     listed = list(_listed(user, [] if terms is None else list(terms)))
     if policy != "compute":
-        return ExplainedValue(number, f"{number:.4f}, by {field}={policy}", listed, _missed(user, len(listed)))
+        return ExplainedValue(number, f"{number:.4f}, by {field}={choice}", listed, _missed(user, len(listed)))
     if terms is None:
         return ExplainedValue(number, f"{number:.4f}", listed, _missed(user, len(listed)))
     ideal = ideal_terms(judged, value.cutoff, user.rules) if value.info.uses_ideal else ()

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from exactk._report.metric_mapping import MetricMapping
 from exactk._runtime.faults import listed, plural
 from exactk._runtime.records import NamedTuple, Record
 from exactk._runtime.table_exports import ExportsTable, writes
@@ -16,6 +17,7 @@ from exactk._runtime.unit_names import USERS_AND_ITEMS
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from exactk._plan.conventions import Convention
     from exactk._runtime.table import Column, Table
 
 
@@ -132,11 +134,14 @@ class Explanation(ExportsTable, Record, Mapping[str, ExplainedValue], eq=False):
     user: Any
     convention: str
     _values: Mapping[str, ExplainedValue]  # by metric as requested
+    _spellings: Mapping[str, str]  # by canonical name
+    _convention: Convention
     _key_columns: Mapping[str, NDArray[Any]]  # the user, as a row of a frame has it
     _unit_names: tuple[str, str] = USERS_AND_ITEMS.pair
 
     def __getitem__(self, metric: str) -> ExplainedValue:
-        return self._values[metric]
+        """Return what a metric's value consists of, by any spelling."""
+        return MetricMapping(self._spellings, [*self._values.values()], self._convention, "")[metric]
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._values)
@@ -219,7 +224,7 @@ class Explanation(ExportsTable, Record, Mapping[str, ExplainedValue], eq=False):
         groups: list[list[str]] = []
         for name, value in self._values.items():
             for group in groups:
-                others = self._values[group[0]].listed
+                others = max((self._values[other].listed for other in group), key=len)
                 if all(one[:5] == other[:5] for one, other in zip(value.listed, others, strict=False)):
                     group.append(name)
                     break

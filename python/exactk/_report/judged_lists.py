@@ -15,7 +15,7 @@ from exactk._runtime.table_exports import ExportsTable
 from exactk._runtime.unit_names import USERS_AND_ITEMS, UnitNames
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from numpy.typing import NDArray
 
@@ -124,12 +124,21 @@ class JudgedLists(ExportsTable):
     def _row_of(self) -> dict[Any, int]:
         return {key: row for row, key in enumerate(self._keys.tolist())}
 
+    def __iter__(self) -> Iterator[Any]:
+        """Iterate over the keys of the users, or their row numbers, as over those of a mapping."""
+        return iter(self._keys.tolist())
+
+    def __contains__(self, user: object) -> bool:
+        try:
+            return user in self._row_of and not isinstance(user, (bool, np.bool_))  # True is 1 to a dict
+        except TypeError:
+            return False
+
     def __getitem__(self, user: object) -> JudgedLists:
         """Return the list of one user, by key or, without keys, by row number."""
-        try:
-            row = self._row_of[user]
-        except (KeyError, TypeError):
-            raise KeyError(f"no list of {self._units.user} {user!r}") from None
+        if user not in self:
+            raise KeyError(f"no list of {self._units.user} {user!r}")
+        row = self._row_of[user]
         return self._of_rows(slice(row, row + 1))
 
     def _of_rows(self, rows: slice) -> JudgedLists:
