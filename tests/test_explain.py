@@ -205,6 +205,25 @@ def test_candidates_of_dense_scores_and_embeddings() -> None:
         }
 
 
+def test_scores_that_are_too_low() -> None:
+    scores = exactk.Scores(np.array([[3.0, 2.0, -math.inf]]), min_score=2.5)
+    assert [one.status for one in explained([[1, 2]], scores, 0, "P@1")["P@1"].missed] == [
+        "below min_score",
+        "score is -inf",
+    ]
+    convention: Any = {"negative_infinity": "exclude"}
+    value = explained([[1]], np.array([[1.0, -math.inf]]), 0, "P@1", convention=convention)["P@1"]
+    assert [(one.status, one.rank) for one in value.missed] == [("score is -inf", None)]
+
+
+def test_ties_are_those_of_the_list_that_counts() -> None:
+    truth, scores = {"q": {"a": 1, "b": 0, "c": 0}}, {"q": {"u": 9.0, "v": 8.0, "a": 1.0, "b": 1.0, "c": 0.0}}
+    condensed = repr(explained(truth, scores, "q", "ndcg@3", convention={"unjudged": "remove"}))
+    assert [line.split()[3] for line in condensed.splitlines()[2:5]] == ["=1-2", "=1-2", "0"]
+    shared = repr(explained(truth, scores, "q", "recall@5", convention={"ties": "shared"}))
+    assert [line.split()[3] for line in shared.splitlines()[4:6]] == ["=3-4", "=3-4"]
+
+
 @pytest.mark.parametrize("ties", ["lowest_id", "shared", "optimistic", "expected"])
 def test_a_repeated_item_counts_once(ties: str) -> None:
     convention: Any = {"duplicate_items": "first", "ties": ties}
@@ -318,6 +337,7 @@ def test_a_long_list_is_cut_when_it_is_printed() -> None:
         (([[1], [2]], [[1], [2]], True, "P@1"), {}, "user_key: .* found True"),
         ((TRUTH, SCORES, np.array(["q1", "q2"]), "P@1"), {}, "user_key: expected the key of one user, found ndarray"),
         ((TRUTH, SCORES, "q1", "coverage@5"), {}, "metrics: expected metrics of users, found 'coverage@5'"),
+        ((TRUTH, SCORES, "q1", "coverage@5"), {"unit_names": ("query", "chunk")}, "expected metrics of queries, found"),
         ((None, SCORES, "q1", "P@1"), {}, "truth: expected the relevant items of each user, found None"),
         ((None, iter([([[1]], [[1]])]), 0, "P@1"), {}, "truth: expected"),
         ((TRUTH, iter([([[1]], [[1]])]), 0, "P@1"), {}, "predictions: expected the predictions of all users"),

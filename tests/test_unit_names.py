@@ -235,6 +235,15 @@ def test_errors_have_the_words_and_keep_names(case: str) -> None:
     assert expected in str(refused(call))
 
 
+def test_names_of_variables_in_hints_stay() -> None:
+    with pytest.raises(
+        exactk.InputTypeError, match=r"zip\(users, groups\)\), where users are the questions of the entries"
+    ):
+        exactk.evaluate(*MAPPINGS, "mrr", groups=["a", "b"], unit_names=QUESTIONS)
+    with pytest.raises(exactk.InputTypeError, match=r"for user in users\], where users are the questions of the rows"):
+        exactk.evaluate([[1]], [[1]], "mrr", groups={"a": "b"}, unit_names=QUESTIONS)
+
+
 def test_code_in_hints_stays() -> None:
     truth, predictions = {"user": ["item"]}, {"user": ["item", "item"]}
     error = refused(lambda: exactk.evaluate([truth["user"]], predictions, unit_names=QUESTIONS))

@@ -72,6 +72,8 @@ def test_what_could_be_several_systems_must_be_named() -> None:
     with pytest.raises(exactk.InputError, match="system: expected one of 'a', 'c', found 'b'"):
         comparison.worst("mrr", "b", baseline="b")
     assert comparison.worst("mrr", "c", baseline="b").users.tolist() == ["b"]
+    with pytest.raises(exactk.InputError, match="comparison: expected two systems or more, found one"):
+        exactk.compare(TRUTH, {"a": LISTS}, "mrr", per_user=True).worst("mrr")
 
 
 @pytest.mark.parametrize(

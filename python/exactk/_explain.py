@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from itertools import islice
+from itertools import accumulate, islice
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -23,7 +23,7 @@ from exactk._plan.fields import STRICT_TIES
 from exactk._plan.metric_strings import DEFAULT_METRICS, plan
 from exactk._report.explanation import ExplainedItem, ExplainedValue, Explanation
 from exactk._report.user_table import user_columns
-from exactk._runtime.errors import input_error, type_error
+from exactk._runtime.errors import InUnits, input_error, type_error
 from exactk.reference.engine import ratio_of_judged, ratios_over_ties, value_of_ratio
 from exactk.reference.hit_metrics import TERMS, ideal_terms
 from exactk.reference.judge import JudgedUsers, is_relevant, judge_user, judged_grades
@@ -56,7 +56,8 @@ def explain(
     """Explain one user's values: the list beside the truth, what was missed, and what each item adds to each value.
 
     The values are those of ``exactk.evaluate(..., per_user=True)``, which it calls; what they consist of are the terms
-    that `exactk.reference` adds, in plain Python: seconds for a user with scores of a million items. `Report.worst` and
+    that `exactk.reference` adds, in plain Python: a minute or so for a user with scores of a million items, and without a
+    cutoff for one of 100,000. Each missed item takes as long as the list down to the cutoff. `Report.worst` and
     `Comparison.worst` find the users to look at.
 
     Parameters
@@ -107,14 +108,15 @@ def explain(
     """
     arguments = with_defaults(options, explain, ValueOptions)
     convention = as_convention(arguments.pop("convention"))
-    for value in plan(metrics, convention):
-        if value.info.of_collection:
-            raise input_error("metrics", "metrics of users", f"{value.spelling!r}, which all lists together have")
-    if truth is None:
-        raise type_error("truth", "the relevant items of each user", "None")
-    if classify(predictions, "predictions").container is BLOCKS:
-        hint = "explain the truth and the predictions of the user's block"
-        raise type_error("predictions", "the predictions of all users", type(predictions).__name__, hint=hint)
+    with InUnits(arguments["unit_names"], convention.name):
+        for value in plan(metrics, convention):
+            if value.info.of_collection:
+                raise input_error("metrics", "metrics of users", f"{value.spelling!r}, which all lists together have")
+        if truth is None:
+            raise type_error("truth", "the relevant items of each user", "None")
+        if classify(predictions, "predictions").container is BLOCKS:
+            hint = "explain the truth and the predictions of the user's block"
+            raise type_error("predictions", "the predictions of all users", type(predictions).__name__, hint=hint)
     aligned: list[tuple[Request, AlignedInputs, int]] = []
 
     def evaluate(request: Request) -> Evaluated:
@@ -206,6 +208,8 @@ class _OneUser:
         """Return why an item is not in the list."""
         if item in self.excluded:
             return "excluded"
+        if item in self.scores:  # and yet not in the list
+            return "score is -inf" if self.scores[item] == -math.inf else "below min_score"
         candidates, predictions = self._problem.candidates, self._inputs.predictions
         if isinstance(predictions, (Rankings, SparseScores)):  # from which others were removed
             lists = predictions.lists if isinstance(predictions, SparseScores) else predictions
@@ -266,7 +270,7 @@ def _explained(user: _OneUser, report: Report) -> ExplainedValue:
 def _listed(user: _OneUser, terms: list[Term]) -> Iterator[ExplainedItem]:
     """Yield the items down to the cutoff."""
     judged, total = user.judged, 0.0
-    tied = set(user.users.tied_list_ranks(user.row, user.rules))
+    last_of_ties = {*accumulate(user.users.judged_user(user.row, {**user.rules, "ties": "expected"}).ties)}
     for index, (rank, item) in enumerate(judged.counted(user.value.cutoff)):
         row = ExplainedItem(
             rank,
@@ -274,7 +278,7 @@ def _listed(user: _OneUser, terms: list[Term]) -> Iterator[ExplainedItem]:
             user.scores.get(user.items[index]),
             None if item is None else item.grade,
             item is not None and item.relevant,
-            judged.list_ranks[index] in tied,
+            index + 1 not in last_of_ties,
             "repeated" if judged.repeats[index] else "listed",
         )
         if terms:

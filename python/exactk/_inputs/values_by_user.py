@@ -20,6 +20,7 @@ from exactk._inputs.model.item_table import UserHistories
 from exactk._inputs.registry import names_file, open_path
 from exactk._runtime import optional
 from exactk._runtime.errors import input_error, type_error
+from exactk._runtime.faults import Name
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -71,8 +72,8 @@ class UserValues:
             return
         expected, count = "entries with user keys, as in the truth", len(self.values)
         found = f"{count} {'entry' if count == 1 else 'entries'} without keys"
-        hint = f"{self.argument}=dict(zip(users, {self.plain_values})), where users are the users of the entries"
-        raise type_error(self.argument, expected, found, hint=hint)
+        code = Name(f"{self.argument}=dict(zip(users, {self.plain_values})), where users")
+        raise type_error(self.argument, expected, found, hint=(code, " are the users of the entries"))
 
     @classmethod
     def _to_array(cls, values: object, hint: str) -> tuple[NDArray[Any], NDArray[Any] | None]:
@@ -131,7 +132,7 @@ class UserValues:
         if labels is None:
             expected = "one entry per row, as users have no keys"
             code = self.plain_values
-            hint = f"{self.argument}={code}, where users are the users of the rows" if code else ""
+            hint = (Name(f"{self.argument}={code}, where users"), " are the users of the rows") if code else ""
             raise type_error(self.argument, expected, "entries with keys", hint=hint)
         return self._positions_of_rows(labels)
 

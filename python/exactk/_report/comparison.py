@@ -679,6 +679,8 @@ class Comparison(Exports, Mapping[str, Mapping[str, float]]):
     def _system_of_pair(self, argument: str, given: str | None, baseline: str | None = None) -> str:
         """Return a system of a pair, which must be named if there are several; the other one is the baseline."""
         choices = [system for system in self._reports if system != baseline]
+        if not choices:
+            raise input_error("comparison", "two systems or more", "one")
         if given is None and len(choices) == 1:
             return choices[0]
         if given not in choices:

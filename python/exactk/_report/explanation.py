@@ -39,10 +39,11 @@ class ExplainedItem(NamedTuple):
     tied : bool
         Whether the next item has the same score.
     status : str
-        ``"listed"`` or ``"repeated"``; of a missed item ``"below the cutoff"``, ``"excluded"``, ``"no candidate"`` or
-        ``"not in the list"``.
+        ``"listed"`` or ``"repeated"``; of a missed item ``"below the cutoff"``, ``"excluded"``, ``"no candidate"``,
+        ``"score is -inf"``, ``"below min_score"`` or ``"not in the list"``.
     term, gain, discount, total : float
         What the item adds to the numerator, often a gain times a discount, and the sum of the terms so far; NaN for none.
+        The numerator of ``rbp`` is 1 - p times the sum, at most the highest gain.
     if_first : float
         Of a missed item, the value with this item alone moved to rank 1.
     """
@@ -251,9 +252,9 @@ def _ties(rows: Sequence[ExplainedItem]) -> list[str]:
     begin = 0
     for index, one in enumerate(rows):
         if not one.tied or index + 1 == len(rows):
-            last = "" if one.tied else one.rank
+            last = "" if one.tied else index + 1
             is_tie = one.tied or index > begin
-            texts += [f"={rows[begin].rank}-{last}" if is_tie else ""] * (index + 1 - begin)
+            texts += [f"={begin + 1}-{last}" if is_tie else ""] * (index + 1 - begin)
             begin = index + 1
     return texts
 

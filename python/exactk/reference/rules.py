@@ -54,7 +54,7 @@ def log2(number: int) -> Decimal:
     return DIGITS.divide(Decimal(number).ln(DIGITS), _LN_2)
 
 
-@lru_cache(maxsize=1 << 16)
+@lru_cache(maxsize=1 << 20)
 def discount(kind: str, rank: int) -> float:
     """Return the weight of a rank (from 1), correctly rounded: 50 digits, then one rounding."""
     if kind == "log2":
