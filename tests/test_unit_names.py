@@ -235,6 +235,16 @@ def test_errors_have_the_words_and_keep_names(case: str) -> None:
     assert expected in str(refused(call))
 
 
+def test_names_of_columns_are_no_units() -> None:
+    explanation = exactk.explain({"u": ["x"]}, {"u": {"x": 1.0}}, "u", "mrr")
+    comparison = exactk.compare(MAPPINGS[0], {"one": MAPPINGS[1], "two": {"a": ["x"]}}, "mrr", per_user=True)
+    tables = explanation, exactk.judge(*MAPPINGS, 1), comparison.worst("mrr", "one", baseline="two")
+    columns = {name for table in tables for name in table.to_pandas() if name.isalpha()}
+    for name in columns - {*USERS, "one", "two"}:
+        with pytest.raises(exactk.InputError, match=f"found '{name}', which names another column of tables"):
+            exactk.evaluate(*MAPPINGS, "mrr", unit_names=("query", name))
+
+
 def test_names_of_variables_in_hints_stay() -> None:
     with pytest.raises(
         exactk.InputTypeError, match=r"zip\(users, groups\)\), where users are the questions of the entries"

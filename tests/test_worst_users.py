@@ -94,6 +94,15 @@ def test_faults(metric: str, n: Any, message: str) -> None:
         comparison.worst(metric, "new", baseline="old", n=n)
 
 
+@pytest.mark.parametrize("name", ["user", "difference"])
+def test_two_columns_of_one_name_are_refused(name: str) -> None:
+    comparison = exactk.compare(TRUTH, {name: BETTER, "new": LISTS}, "mrr", per_user=True)
+    with pytest.raises(exactk.InputError, match=f"two columns '{name}'; rename the user columns or the unit"):
+        comparison.worst("mrr", "new", baseline=name)
+    with pytest.raises(exactk.InputError, match="two columns 'mrr'"):
+        report("mrr", unit_names=("mrr", "item")).worst("mrr")
+
+
 def test_values_of_users_are_needed() -> None:
     with pytest.raises(exactk.InputError, match="the users' values, found none; per_user=True keeps them"):
         report("mrr", per_user=False).worst("mrr")

@@ -29,7 +29,7 @@ from exactk._report.comparison_table import NO_MARKS, ComparisonTable, best_syst
 from exactk._report.difference import Compared, RunValues, UserValues, significant_side
 from exactk._report.difference_table import ComparisonMethod, warn_of_few_flips
 from exactk._report.differences import Differences, heterogeneity_of, tested_rows
-from exactk._report.export_forms import Document, flat_dict, stack_systems
+from exactk._report.export_forms import Document, flat_dict, join_columns, stack_systems
 from exactk._report.exports import Exports, html_page, page_request, plot
 from exactk._report.matched_reports import MatchedUsers, clusters_from_plain, hashes_of_users, matched_users
 from exactk._report.metric_mapping import ReadOnlyMapping
@@ -671,7 +671,9 @@ class Comparison(Exports, Mapping[str, Mapping[str, float]]):
         lose, both = int((gains < 0).sum()), plural(int((~np.isnan(gains)).sum()), self.unit_names.user)
         return WorstUsers(
             users=users[rows],
-            values={baseline: others[rows], system: values[rows], "difference": (values - others)[rows]},
+            values=join_columns(
+                {baseline: others[rows], system: values[rows]}, {"difference": (values - others)[rows]}
+            ),
             note=f"the largest losses of {system} against {baseline} in {value.spelling}: {lose} of {both} lose",
             _user=self.unit_names.user,
         )

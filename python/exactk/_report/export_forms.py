@@ -82,7 +82,7 @@ def metric_columns(values: Sequence[Value], times: int = 1) -> Columns:
 def join_columns(first: Mapping[str, Any], second: Mapping[str, Any]) -> dict[str, Any]:
     """Return the columns of both; raise InputError if they share a name."""
     if shared := [name for name in second if name in set(first)]:
-        hint = "rename the user columns"
+        hint = "rename the user columns or the unit, or the system or metric of this name"
         raise input_error("table", "distinct column names", f"two columns {shared[0]!r}", hint=hint)
     return {**first, **second}
 

@@ -56,6 +56,10 @@ class WorstUsers(ExportsTable, Record, eq=False):
     note: str
     _user: str = USERS_AND_ITEMS.user  # what one is called
 
+    def __post_init__(self) -> None:
+        """Raise InputError where two columns have one name, such as that of a system."""
+        self.columns()
+
     def __len__(self) -> int:
         return len(self.users)
 

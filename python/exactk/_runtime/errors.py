@@ -294,7 +294,10 @@ def in_own_units(method: _Method) -> _Method:
 
 
 _RESERVED = frozenset(
-    {"evaluated", "grade", "group", "hit", "k", "metric", "rank", "score", "std", "system", "value", "weight"}
+    {
+        *("difference", "discount", "evaluated", "gain", "grade", "group", "hit", "k", "metric", "rank", "score"),
+        *("status", "std", "sum", "system", "term", "tied", "unjudged", "value", "weight"),
+    }
 )
 """Columns of tables beside those of users."""
 
