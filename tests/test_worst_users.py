@@ -25,7 +25,9 @@ def test_the_worst_come_first_and_equals_in_the_order_of_their_keys() -> None:
     assert worst.users.tolist() == ["a", "b", "c"]
     assert worst.values["mrr"].tolist() == [0, 0, 0.5]
     assert repr(worst) == "user     mrr\na     0.0000\nb     0.0000\nc     0.5000\nthe worst 3 of 4 users"
-    assert report("mrr").worst("reciprocal_rank", n=1).users.tolist() == ["a"]
+    first = report("mrr").worst("reciprocal_rank", n=1)
+    assert first.users.tolist() == ["a"]
+    assert first.note == "the worst 1 of 4 users; 1 other has the value of the last"
     assert len(report("mrr").worst("mrr")) == 4  # the user without relevant items has no value
 
 
@@ -62,12 +64,29 @@ def test_losses_against_a_baseline() -> None:
     assert len(comparison.worst("mrr", "old", baseline="new", n=1)) == 1
 
 
+def test_of_two_systems_the_first_is_the_baseline() -> None:
+    comparison = exactk.compare(TRUTH, {"old": BETTER, "new": LISTS}, "mrr", per_user=True)
+    assert [*comparison.worst("mrr").values] == ["old", "new", "difference"]
+    assert [*comparison.worst("mrr", "old").values] == ["new", "old", "difference"]
+    with pytest.raises(exactk.InputError, match="system: expected one of 'new', found 'none'"):
+        comparison.worst("mrr", "none")
+
+
+def test_losses_that_equal_the_last() -> None:
+    truth = {user: ["x"] for user in "abcd"}
+    best, others = dict(truth), {"a": ["y"], "b": ["x"], "c": ["y"], "d": ["y"]}
+    comparison = exactk.compare(truth, {"old": best, "new": others}, "mrr", per_user=True)
+    assert comparison.worst("mrr", n=1).note.endswith(": 3 of 4 users lose; 2 others lose as much as the last")
+    assert comparison.worst("mrr", n=2).note.endswith("; 1 other loses as much as the last")
+    assert comparison.worst("mrr", n=3).note.endswith("3 of 4 users lose")
+
+
 def test_what_could_be_several_systems_must_be_named() -> None:
     systems = {"a": LISTS, "b": BETTER, "c": LISTS}
     comparison = exactk.compare(TRUTH, systems, "mrr", per_user=True)
-    with pytest.raises(exactk.InputError, match="baseline: expected one of 'a', 'b', 'c', found None"):
+    with pytest.raises(exactk.InputError, match="baseline: expected one of 'a', 'b', 'c', found None; baseline='a'"):
         comparison.worst("mrr")
-    with pytest.raises(exactk.InputError, match="system: expected one of 'a', 'c', found None"):
+    with pytest.raises(exactk.InputError, match="system: expected one of 'a', 'c', found None; system='a'"):
         comparison.worst("mrr", baseline="b")
     with pytest.raises(exactk.InputError, match="system: expected one of 'a', 'c', found 'b'"):
         comparison.worst("mrr", "b", baseline="b")

@@ -45,7 +45,7 @@ from exactk._report.state import (
 )
 from exactk._report.user_table import equal_arrays
 from exactk._report.verdicts import Gate, Ranks, check_claim, rank_intervals
-from exactk._report.worst_users import KEEPING_USERS, WorstUsers, lowest_rows, sign_of
+from exactk._report.worst_users import KEEPING_USERS, WorstUsers, lowest_rows, others_as_low, sign_of
 from exactk._runtime import optional
 from exactk._runtime.errors import (
     InputError,
@@ -627,7 +627,8 @@ class Comparison(Exports, Mapping[str, Mapping[str, float]]):
         system : str, optional
             The system whose losses are shown. By default, the only one beside the baseline.
         baseline : str, optional
-            The system that it is compared with. By default, the baseline of the comparison.
+            The system that it is compared with. By default, the baseline of the comparison; of two systems without one, the
+            first, or the one that ``system`` is not.
         n : int
             How many users, at most. The default is 10.
 
@@ -660,7 +661,10 @@ class Comparison(Exports, Mapping[str, Mapping[str, float]]):
             raise input_error("metric", f"one of {', '.join(self)}", repr(metric))
         index = self.metrics.index(name)
         value, sign = self._plan[index], sign_of(self._plan[index])
-        baseline = self._system_of_pair("baseline", self._options.baseline if baseline is None else baseline)
+        baseline = self._options.baseline if baseline is None else baseline
+        if baseline is None and len(self._reports) == 2:  # as the gates of the command line read it
+            baseline = next(one for one in self._reports if one != system)
+        baseline = self._system_of_pair("baseline", baseline)
         system = self._system_of_pair("system", system, baseline)
         if self._matched is None:
             raise input_error("comparison", "the users' values", "none", hint=KEEPING_USERS)
@@ -669,12 +673,15 @@ class Comparison(Exports, Mapping[str, Mapping[str, float]]):
         gains = sign * (values - others)
         rows = lowest_rows(np.where(gains < 0, gains, np.nan), users, n)
         lose, both = int((gains < 0).sum()), plural(int((~np.isnan(gains)).sum()), self.unit_names.user)
+        note = f"the largest losses of {system} against {baseline} in {value.spelling}: {lose} of {both} lose"
+        if as_much := others_as_low(gains, rows):
+            note += f"; {plural(as_much, 'other')} {'loses' if as_much == 1 else 'lose'} as much as the last"
         return WorstUsers(
             users=users[rows],
             values=join_columns(
                 {baseline: others[rows], system: values[rows]}, {"difference": (values - others)[rows]}
             ),
-            note=f"the largest losses of {system} against {baseline} in {value.spelling}: {lose} of {both} lose",
+            note=note,
             _user=self.unit_names.user,
         )
 
@@ -686,7 +693,8 @@ class Comparison(Exports, Mapping[str, Mapping[str, float]]):
         if given is None and len(choices) == 1:
             return choices[0]
         if given not in choices:
-            raise input_error(argument, f"one of {', '.join(map(repr, choices))}", repr(given))
+            hint = Option(argument, choices[0]) if given is None else ""
+            raise input_error(argument, f"one of {', '.join(map(repr, choices))}", repr(given), hint=hint)
         return given
 
     def _tested_name(self, metric: str, argument: str) -> str:

@@ -431,7 +431,7 @@ class Report(Exports, Mapping[str, float]):
         q3    0.5000
         the worst 2 of 3 users
         """
-        from exactk._report.worst_users import KEEPING_USERS, WorstUsers, lowest_rows, sign_of
+        from exactk._report.worst_users import KEEPING_USERS, WorstUsers, lowest_rows, others_as_low, sign_of
 
         index = self._index_of(metric)
         value, sign = self._plan[index], sign_of(self._plan[index])
@@ -441,6 +441,8 @@ class Report(Exports, Mapping[str, float]):
         rows = lowest_rows(sign * numbers, users, n)
         user = self.state.unit_names.user
         note = f"the worst {len(rows)} of {plural(int((~np.isnan(numbers)).sum()), user)}"
+        if others := others_as_low(numbers, rows):
+            note += f"; {plural(others, 'other')} {'has' if others == 1 else 'have'} the value of the last"
         return WorstUsers(users=users[rows], values={value.spelling: numbers[rows]}, note=note, _user=user)
 
     def _index_of(self, metric: str, argument: str = "metric") -> int:

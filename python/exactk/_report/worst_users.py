@@ -87,6 +87,11 @@ def sign_of(value: Value) -> int:
     return -1 if value.info.direction == "lower" else 1
 
 
+def others_as_low(numbers: NDArray[np.float64], rows: NDArray[np.intp]) -> int:
+    """Return how many others are equal to the last of the lowest."""
+    return int(np.isin(numbers, numbers[rows[-1:]]).sum() - np.isin(numbers[rows], numbers[rows[-1:]]).sum())
+
+
 def lowest_rows(numbers: NDArray[np.float64], users: NDArray[Any], n: object) -> NDArray[np.intp]:
     """Return the rows of the n lowest numbers, equal ones in the order of the users' keys; NaN is left out."""
     if isinstance(n, bool) or not isinstance(n, Integral):
