@@ -235,6 +235,55 @@ def test_a_repeated_item_counts_once(ties: str) -> None:
     assert "repeat" in repr(explanation)
 
 
+@pytest.mark.parametrize("ties", ["lowest_id", "shared", "optimistic", "pessimistic", "expected"])
+@pytest.mark.parametrize("repeats", ["first", "count"])
+def test_each_row_of_a_repeated_item_has_its_score_and_key(repeats: str, ties: str, tmp_path: Path) -> None:
+    convention: Any = {"duplicate_items": repeats, "ties": ties}
+    frame = pd.DataFrame({"user": "q", "item": list("DABAD"), "score": [0.05, 0.1, 0.5, 0.9, 0.02]})
+    frame.to_csv(tmp_path / "run.csv", index=False)
+    truth = {"q": ["A", "D", "Z"]}
+    for predictions in (frame, tmp_path / "run.csv"):
+        value = explained(truth, predictions, "q", "recall@4", convention=convention)["recall@4"]
+        assert [(one.item, one.score) for one in value.listed] == [("A", 0.9), ("B", 0.5), ("A", 0.1), ("D", 0.05)]
+        assert [(one.item, one.score, one.if_first) for one in value.missed] == [
+            ("Z", None, 1.0 if repeats == "count" else 2 / 3)
+        ]
+        low = explained(truth, predictions, "q", "recall@1", convention=convention)["recall@1"].missed
+        assert [(one.item, one.rank, one.score) for one in low] == [("D", 4, 0.05), ("Z", None, None)]
+
+
+def test_repeats_in_a_tie_have_their_own_key() -> None:
+    frame = pd.DataFrame({"user": "q", "item": list("AABC"), "score": [0.5, 0.5, 0.5, 0.1]})
+    for ties, items in (("optimistic", "AABC"), ("pessimistic", "ABAC")):
+        convention: Any = {"duplicate_items": "first", "ties": ties}
+        value = explained({"q": ["A", "C"]}, frame, "q", "recall@4", convention=convention)["recall@4"]
+        assert "".join(one.item for one in value.listed) == items
+        assert not value.missed
+
+
+def test_what_there_is_in_place_of_a_list() -> None:
+    truth, lists = {"a": ["x"], "e": ["x"], "l": ["x"]}, {"a": ["x"], "e": []}
+    scores = {"a": {"x": 1.0}, "e": {}}
+    for predictions in (lists, scores):
+        for user, text in (("l", "no predictions"), ("e", "an empty list")):
+            explanation = explained(truth, predictions, user, ["P@1", "mrr"])
+            assert repr(explanation).splitlines()[1:3] == [text, "missed: x grade 1 not in the list"]
+            assert text in explanation.to_html()
+    excluded = explained(truth, lists, "a", "P@1", exclude={"a": ["x"]})
+    assert repr(excluded).splitlines()[1] == "no item of the list counts"
+
+
+def test_warnings_are_those_about_the_inputs() -> None:
+    truth, scores = {f"q{n}": ["b", "c"] for n in range(9)}, {f"q{n}": {"a": 1.0, "b": 1.0} for n in range(9)}
+    with pytest.warns(exactk.EvaluationWarning, match="the order of ties changes"):
+        exactk.evaluate(truth, scores, "mrr")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        exactk.explain(truth, scores, "q1", "mrr")
+    with pytest.warns(exactk.EvaluationWarning, match="no user of exclude"):
+        exactk.explain(truth, scores, "q1", "mrr", exclude={"z": ["a"]})
+
+
 def test_repeats_that_take_no_rank() -> None:
     convention: Any = {"duplicate_items": "collapse"}
     frame = pd.DataFrame({"user": "q", "item": list("AABCBD"), "score": [0.8, 0.9, 0.6, 0.65, 0.7, 0.1]})
@@ -332,8 +381,10 @@ def test_a_long_list_is_cut_when_it_is_printed() -> None:
     ("arguments", "options", "message"),
     [
         ((TRUTH, SCORES, "q9", "P@1"), {}, "user_key: expected a user of the truth or the predictions, found 'q9'"),
+        (({"q12": [1], "x": [1]}, {}, "Q21", "P@1"), {}, "found 'Q21'; did you mean 'q12'"),
+        (({"q12": [1], "x": [1]}, {}, "other", "P@1"), {}, "found 'other'; for example 'q12'"),
         (({1: [1]}, {1: [1]}, "1", "P@1"), {}, "user_key: .* found '1'; its key is 1"),
-        (([[1]], [[1]], 1, "P@1"), {}, "user_key: .* found 1"),
+        (([[1]], [[1]], 1, "P@1"), {}, "user_key: .* found 1; for example 0"),
         (([[1], [2]], [[1], [2]], True, "P@1"), {}, "user_key: .* found True"),
         ((TRUTH, SCORES, np.array(["q1", "q2"]), "P@1"), {}, "user_key: expected the key of one user, found ndarray"),
         ((TRUTH, SCORES, "q1", "coverage@5"), {}, "metrics: expected metrics of users, found 'coverage@5'"),
@@ -366,7 +417,12 @@ def test_the_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: py
     assert main(["explain", "q.qrels", "r.run", "--query", "q1", "-m", "ndcg@5"]) == 0
     assert re.match(r"query q1; .*\nrank +document ", capsys.readouterr().out)
     assert main(["explain", "q.qrels", "r.run", "--user", "q9"]) == 2
-    assert "--user: expected a query of the truth or the predictions, found 'q9'" in capsys.readouterr().err
+    unknown = "expected a query of the truth or the predictions, found 'q9'; for example 'q1'"
+    assert f"--user: {unknown}" in capsys.readouterr().err
+    assert main(["explain", "q.qrels", "r.run", "--query", "q9"]) == 2
+    assert f"--query: {unknown}" in capsys.readouterr().err
+    assert main(["explain", "q.qrels", "r.run", "--user", "q1", "--query", "q2"]) == 2
+    assert "--query: not allowed with argument --user" in capsys.readouterr().err
     of_columns = ["explain", "who.csv", "runs.csv", "--user", "17", "-m", "mrr"]
     assert main(of_columns) == 2
     assert "--user-column who" in capsys.readouterr().err

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from itertools import accumulate, islice
+from itertools import accumulate, chain, islice
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,7 +14,7 @@ from exactk._engine.fold import evaluate_aligned, evaluate_with_engine
 from exactk._engine.request import align_systems
 from exactk._engine.systems import ONE_SYSTEM
 from exactk._evaluate import takes_options, with_defaults
-from exactk._inputs.model.lists import Rankings
+from exactk._inputs.model.lists import Lists, Rankings
 from exactk._inputs.model.scores import SparseScores
 from exactk._inputs.registry import BLOCKS, classify
 from exactk._options import ValueOptions
@@ -24,6 +24,7 @@ from exactk._plan.metric_strings import DEFAULT_METRICS, plan
 from exactk._report.explanation import ExplainedItem, ExplainedValue, Explanation
 from exactk._report.user_table import user_columns
 from exactk._runtime.errors import InUnits, input_error, type_error
+from exactk._runtime.texts import did_you_mean
 from exactk.reference.engine import ratio_of_judged, ratios_over_ties, value_of_ratio
 from exactk.reference.hit_metrics import TERMS, ideal_terms
 from exactk.reference.judge import JudgedUsers, is_relevant, judge_user, judged_grades
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
     from exactk._engine.request import Request
     from exactk._engine.warnings import Evaluated
     from exactk._inputs.alignment import AlignedInputs
+    from exactk._inputs.model.scores import Predictions
     from exactk._inputs.types import PredictionsLike, TruthLike
     from exactk._plan.metric_strings import MetricsLike
     from exactk._plan.values import Value
@@ -83,7 +85,7 @@ def explain(
     Warns
     -----
     EvaluationWarning
-        As `exactk.evaluate` does.
+        As `exactk.evaluate` does, but not of what concerns the values of all users.
 
     Examples
     --------
@@ -123,7 +125,7 @@ def explain(
         chunk = align_systems(request)
         inputs = chunk.inputs("")
         aligned.append((request, inputs, _row_of(inputs, user_key)))
-        return evaluate_aligned(request, chunk)
+        return evaluate_aligned(request, chunk)._replace(of_one_user=True)
 
     report = evaluate_with_engine(
         core_engine,
@@ -149,8 +151,19 @@ def _row_of(inputs: AlignedInputs, user: object) -> int:
     except TypeError:
         raise type_error("user_key", "the key of one user", type(user).__name__) from None
     alike = next((key for key in keys if str(key) == str(user)), None)
-    hint = "" if alike is None else f"its key is {alike!r}"
+    hint = _hint_of_keys(str(user), keys) if alike is None else f"its key is {alike!r}"
     raise input_error("user_key", "a user of the truth or the predictions", repr(user), hint=hint)
+
+
+_MOST_COMPARED = 100_000  # in a few seconds
+
+
+def _hint_of_keys(name: str, keys: list[Any]) -> str:
+    """Return a hint with the most similar key, or with an example."""
+    if not keys:
+        return ""
+    names = [key for key in keys if isinstance(key, str)]  # similar numbers mean nothing
+    return did_you_mean(name, names if len(names) <= _MOST_COMPARED else ()) or f"for example {keys[0]!r}"
 
 
 def _explanation(request: Request, inputs: AlignedInputs, row: int, report: Report) -> Explanation:
@@ -172,7 +185,16 @@ def _explanation(request: Request, inputs: AlignedInputs, row: int, report: Repo
         _values={value.spelling: explained.get(value.name, of_means) for value in request.values},
         _key_columns=user_columns(report.users[row : row + 1], report.unit_names.user),
         _unit_names=report.unit_names.pair,
+        _no_list=_no_list(inputs.predictions, row),
     )
+
+
+def _no_list(predictions: Predictions, row: int) -> str:
+    """Return what a user has in place of a list of items; empty for a list."""
+    if not predictions.has(row):
+        return "no predictions"
+    lists = predictions.lists if isinstance(predictions, SparseScores) else predictions
+    return "an empty list" if isinstance(lists, Lists) and not len(lists.row(row)) else ""
 
 
 class _OneUser:
@@ -184,13 +206,14 @@ class _OneUser:
         self.excluded = self.users.excluded_items(row)
         self._problem, self._inputs, self._keys = problem, inputs, inputs.item_keys
         scored = users.scored_row(row)
-        self.scores = {} if scored is None else _highest(zip(scored.ids, scored.scores, strict=True))
-        # Lists have one order; one that moves ties leaves out which items are repeated.
-        in_order = users.judged_user(row, {**self.rules, "ties": "lowest_id"}) if scored is None else self.judged
-        self.items = [*in_order.items]
-        counted = set(self.items)
+        self.scores = {} if scored is None else _best_first(zip(scored.ids, scored.scores, strict=True))
+        counted = set(self.judged.items)
         groups = ([one for one in group if one in counted] for group in users.ranked_groups(row, self.rules))
         self.groups = [group for group in groups if group]
+        again = _repeats([*chain.from_iterable(self.groups)])  # which an order that moves ties has no ids of
+        self.items = [next(again) if item < 0 else item for item in self.judged.items]
+        scores = {item: iter(some) for item, some in self.scores.items()}
+        self.list_scores = [next(scores[item]) if scores else None for item in self.items]
 
     def key(self, item: int) -> object:
         """Return the key of an item."""
@@ -209,7 +232,7 @@ class _OneUser:
         if item in self.excluded:
             return "excluded"
         if item in self.scores:  # and yet not in the list
-            return "score is -inf" if self.scores[item] == -math.inf else "below min_score"
+            return "score is -inf" if self.scores[item][0] == -math.inf else "below min_score"
         candidates, predictions = self._problem.candidates, self._inputs.predictions
         if isinstance(predictions, (Rankings, SparseScores)):  # from which others were removed
             lists = predictions.lists if isinstance(predictions, SparseScores) else predictions
@@ -235,13 +258,23 @@ class _OneUser:
         return ratio_of_judged(judged, self.value, self.rules)
 
 
-def _highest(scores: Iterable[tuple[int, float]]) -> dict[int, float]:
-    """Return the score that counts of each item: of a repeated one the highest, and NaN if it has no other."""
-    highest: dict[int, float] = {}
+def _best_first(scores: Iterable[tuple[int, float]]) -> dict[int, list[float]]:
+    """Return the scores of each item in the order of the list: the highest first, NaN last."""
+    by_item: dict[int, list[float]] = {}
     for item, score in scores:
-        if item not in highest or score > highest[item] or math.isnan(highest[item]):
-            highest[item] = score
-    return highest
+        by_item.setdefault(item, []).append(score)
+    for some in by_item.values():
+        some.sort(key=lambda score: (math.isnan(score), -score))
+    return by_item
+
+
+def _repeats(items: list[int]) -> Iterator[int]:
+    """Yield the items that have occurred before."""
+    seen = set[int]()
+    for item in items:
+        if item in seen:
+            yield item
+        seen.add(item)
 
 
 def _explained(user: _OneUser, report: Report) -> ExplainedValue:
@@ -275,7 +308,7 @@ def _listed(user: _OneUser, terms: list[Term]) -> Iterator[ExplainedItem]:
         row = ExplainedItem(
             rank,
             user.key(user.items[index]),
-            user.scores.get(user.items[index]),
+            user.list_scores[index],
             None if item is None else item.grade,
             item is not None and item.relevant,
             index + 1 not in last_of_ties,
@@ -292,15 +325,22 @@ def _listed(user: _OneUser, terms: list[Term]) -> Iterator[ExplainedItem]:
 def _missed(user: _OneUser, size: int, *, has_terms: bool = False) -> list[ExplainedItem]:
     """Return the relevant items that are not among so many first ones."""
     grades = judged_grades(user.users.graded_items(user.row), user.rules)
-    ranks = dict(zip(reversed(user.items), reversed(user.judged.ranks), strict=True))
-    first = set(user.items[:size])
+    listed = [*zip(user.items, user.judged.ranks, user.judged.repeats, strict=True)]
+    ranks = {item: rank for item, rank, is_repeat in reversed(listed) if not is_repeat}
+    first = {item for item, _, is_repeat in listed[:size] if not is_repeat}
     missed = [item for item, grade in grades.items() if is_relevant(grade, user.rules) and item not in first]
     missed.sort(key=lambda item: (-grades[item], ranks.get(item, math.inf)))
     rows = []
     for item in missed:
         status = "below the cutoff" if item in ranks else user.status_of(item)
         row = ExplainedItem(
-            ranks.get(item), user.key(item), user.scores.get(item), grades[item], hit=False, tied=False, status=status
+            ranks.get(item),
+            user.key(item),
+            user.scores.get(item, [None])[0],
+            grades[item],
+            hit=False,
+            tied=False,
+            status=status,
         )
         if has_terms:
             ratio = user.ratio_if_first(item, ranks.get(item, math.inf))

@@ -40,7 +40,6 @@ _OPTIONS: Mapping[str, str] = {
     "metrics": "--metric",
     "num_threads": "--threads",
     "k": "-k",
-    "user_key": "--user",
     **{name: f"--{name.replace('_', '-')}" for name in ("title", "note", "examples", "item_names")},
     **{name: f"--{name}" for name in NOT_GIVEN if name != "clusters"},  # a file, as other inputs are
     **{claim: claim_option(claim) for claim in CLAIMS},

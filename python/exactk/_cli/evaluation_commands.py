@@ -259,15 +259,15 @@ def add_explain(commands: Commands) -> None:
     parser.add_argument(
         "predictions", metavar="PREDICTIONS", help="predictions with scores or ranks: a file, directory or pattern"
     )
-    parser.add_argument(
+    key = parser.add_mutually_exclusive_group(required=True)
+    key.add_argument(
         "--user",
-        "--query",
         action="append",
         dest="user_key",
         metavar="KEY",
-        required=True,
-        help="the user or query; repeat it for a key of several columns",
+        help="the user; repeat it for a key of several columns",
     )
+    key.add_argument("--query", action="append", metavar="KEY", help="the same, where users are queries")
     inputs = [name for name in _INPUTS if name not in {"groups", "weights"}]
     _add_value_options(parser, DEFAULT_METRICS, inputs, of_user="--user-column")
     _add_threads_option(parser)
@@ -292,11 +292,13 @@ def run_explain(arguments: argparse.Namespace) -> int:
             "num_threads": arguments.threads,
             "unit_names": arguments.unit_names,
         }
-        user, metrics = _key_of(arguments.user_key, truth), arguments.metrics or list(arguments.default_metrics)
+        user = _key_of(arguments.user_key or arguments.query, truth)
+        metrics = arguments.metrics or list(arguments.default_metrics)
         with naming_item_options():
             explanation = exactk.explain(truth, read_system(arguments, paths), user, metrics, **options)
     except exactk.ExactkError as error:
-        raise error.amended(hint=tuple(map(_naming_user_column, error.fault.hint))) from error.__cause__
+        named = {"argument": "--query" if arguments.query else "--user"} if error.argument == "user_key" else {}
+        raise error.amended(hint=tuple(map(_naming_user_column, error.fault.hint)), **named) from error.__cause__
     print_text(f"{explanation!r}\n")
     return 0
 

@@ -58,6 +58,7 @@ class Evaluated(NamedTuple):
     ranks_advice: Mapping[str, Text] = {}  # how to write scores that may be ranks, by system
     names_columns: str = "{}"  # the call that may name columns of data frames
     within: str = ""  # of what the items of both sides were compared, if not of all users
+    of_one_user: bool = False  # whose values alone are shown
 
     @property
     def plan(self) -> Plan:
@@ -81,6 +82,7 @@ class Kind(NamedTuple):
     conditions: tuple[str, ...]  # when it is given, as the page about warnings begins to say it
     text: Callable[[Evaluated], Text]  # its words, or none
     field: str = ""  # of the findings of a call or a system, without which there are none
+    of_all_values: bool = False  # not given where one user's values are shown
 
 
 def warn_of(evaluated: Evaluated) -> None:
@@ -95,6 +97,8 @@ def warnings_of(evaluated: Evaluated) -> Iterator[tuple[Kind, Text]]:
     of_counts = OF_COUNTS if any(map(has_counts_to_warn_of, reports)) else ()
     fields = fields_with_findings(evaluated.part.findings)
     for kind in (*OF_TRUTH, *OF_INPUTS, *of_counts, *OF_LISTS) if reports else OF_TRUTH:
+        if evaluated.of_one_user and kind.of_all_values:
+            continue
         if kind.field in fields and (text := kind.text(evaluated)):
             yield kind, text
 
@@ -617,8 +621,9 @@ OF_INPUTS = (
         ("users without an item in train count as 0",),
         _one(_describe_users_without_train),
         "train",
+        of_all_values=True,
     ),
-    Kind("ties", ("the order of ties changes a value",), _describe_ties),
+    Kind("ties", ("the order of ties changes a value",), _describe_ties, of_all_values=True),
     Kind(
         "unmatched",
         (
@@ -665,15 +670,37 @@ OF_INPUTS = (
 )
 
 OF_COUNTS = (
-    Kind("no users", ("no user was evaluated for a metric",), _each_report(_describe_values_without_users)),
+    Kind(
+        "no users",
+        ("no user was evaluated for a metric",),
+        _each_report(_describe_values_without_users),
+        of_all_values=True,
+    ),
     Kind("no items", ("no list has an item",), _describe_lists_without_items),
     Kind(
-        "empty lists", ("users without items in their lists count as 0",), _each_report(_describe_empty_lists_at_best)
+        "empty lists",
+        ("users without items in their lists count as 0",),
+        _each_report(_describe_empty_lists_at_best),
+        of_all_values=True,
     ),
-    Kind("groups left out", ("groups have no value of a metric",), _each_report(_describe_groups_left_out)),
-    Kind("groups of nothing", ("groups have no value of a metric",), _each_report(_describe_groups_of_nothing)),
-    Kind("0 / 0", ("a metric is 0 / 0 for users and counts as 0",), _each_state(describe_undefined)),
-    Kind("weights", ("all weights are 0 for a metric",), _each_report(describe_values_without_weight)),
+    Kind(
+        "groups left out",
+        ("groups have no value of a metric",),
+        _each_report(_describe_groups_left_out),
+        of_all_values=True,
+    ),
+    Kind(
+        "groups of nothing",
+        ("groups have no value of a metric",),
+        _each_report(_describe_groups_of_nothing),
+        of_all_values=True,
+    ),
+    Kind(
+        "0 / 0", ("a metric is 0 / 0 for users and counts as 0",), _each_state(describe_undefined), of_all_values=True
+    ),
+    Kind(
+        "weights", ("all weights are 0 for a metric",), _each_report(describe_values_without_weight), of_all_values=True
+    ),
     Kind("rank gaps", ("users have ranks with gaps, which are closed",), _describe_rank_gaps),
     Kind(
         "excluded items",

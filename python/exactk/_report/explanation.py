@@ -139,6 +139,7 @@ class Explanation(ExportsTable, Record, Mapping[str, ExplainedValue], eq=False):
     _convention: Convention
     _key_columns: Mapping[str, NDArray[Any]]  # the user, as a row of a frame has it
     _unit_names: tuple[str, str] = USERS_AND_ITEMS.pair
+    _no_list: str = ""  # what there is in its place
 
     def __getitem__(self, metric: str) -> ExplainedValue:
         """Return what a metric's value consists of, by any spelling."""
@@ -217,6 +218,8 @@ class Explanation(ExportsTable, Record, Mapping[str, ExplainedValue], eq=False):
                 *(_columns_of_one(rows) if len(some) == 1 else _columns_of_several(some)),
             ]
             shown = [one._replace(cells=one.cells[:MOST_ROWS]) for one in columns]
+            if not rows:
+                shown, notes = [], [self._no_list or "no item of the list counts"]
             tables.append(Table(shown, self._title, [*notes, *_notes_below(some)]))
         return tables
 
