@@ -203,7 +203,7 @@ def _orders(user: User, rules: Rules, ties: str) -> list[list[tuple[int, Item]]]
     """Return every order of the list that counts, as (rank, item)."""
     grades, _ = _grades(user, rules)
     is_condensed = rules["unjudged"] == "remove"
-    if user.given_ranks is not None and _keeps_gaps(rules) and not is_condensed:
+    if user.given_ranks is not None and _keeps_gaps(rules):
         return [_kept_ranks(user)]
     groups = _tie_groups(user, rules)
     if is_condensed:
@@ -225,7 +225,8 @@ def _orders(user: User, rules: Rules, ties: str) -> list[list[tuple[int, Item]]]
 
 def _keeps_gaps(rules: Rules) -> bool:
     """Return whether items stay at the ranks that were given, which is not so where repeats take no rank."""
-    return bool(rules["rank_gaps"] == "keep" and rules["duplicate_items"] != "collapse")
+    moves_up = rules["duplicate_items"] == "collapse" or rules["unjudged"] == "remove"
+    return bool(rules["rank_gaps"] == "keep" and not moves_up)
 
 
 def _kept_ranks(user: User) -> list[tuple[int, Item]]:

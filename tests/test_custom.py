@@ -394,7 +394,7 @@ def test_descriptions_have_the_attributes_of_the_cores() -> None:
     info = exactk.custom("lengths", length, k=2).info
     names = [name for name in dir(_core.MetricInfo) if not name.startswith("_")]
     flags = {name for name in names if getattr(info, name) is True}
-    assert flags == {"micro", "positive_without_hits", "reads_predictions", "reads_truth"}
+    assert flags == {"micro", "positive_without_hits", "reads_predictions", "reads_truth", "may_condense"}
     assert copy.deepcopy(info) == info
     with pytest.raises(AttributeError):
         info.reads_minds  # noqa: B018 - the error

@@ -32,7 +32,7 @@ def judge_quietly(*arguments: Any, judge: Any = exactk.judge, **options: Any) ->
 
 
 def check_user(judged: exactk.results.JudgedLists, row: int, user: User, rules: Any) -> None:
-    expected = judged_list(user, {**rules, "unjudged": "keep"})
+    expected = judged_list(user, rules)
     slots = {slot.position: slot for slot in expected.slots}
     assert judged.in_truth[row] == (user.truth is not None)
     assert judged.has_list[row] == user.has_list

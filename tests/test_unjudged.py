@@ -7,10 +7,11 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import exactk
-from exactk.reference import evaluate as reference_evaluate
+from exactk.reference import evaluate as reference_evaluate, judge as reference_judge
 
 QRELS: dict[str, dict[str, float]] = {"q1": {"a": 2, "b": 0, "c": 1, "d": 1, "n": -1}, "q2": {"x": 1, "y": 0}}
 RUN: dict[str, dict[str, float]] = {
@@ -78,15 +79,42 @@ def test_a_list_of_unjudged_items_is_no_empty_list(evaluate: Any) -> None:
     assert evaluate(truth, lists, metric, convention=convention)[metric] == 1
 
 
-def test_judged_lists_are_whole() -> None:
-    whole = exactk.judge(QRELS, RUN, 7, convention=CONDENSED.replace(unjudged="keep"))
-    assert np.array_equal(exactk.judge(QRELS, RUN, 7, convention=CONDENSED).items, whole.items)
+@pytest.mark.parametrize("judge", [exactk.judge, reference_judge], ids=["core", "reference"])
+def test_judged_lists_are_those_that_are_evaluated(judge: Any) -> None:
+    judged = judge(QRELS, RUN, 3, convention=CONDENSED)
+    assert judged.items.tolist() == [["a", "b", "c"], ["y", "x", None]]
+    assert judged.hits.tolist() == [[True, False, True], [False, True, False]]
+    assert judged.grades[0].tolist() == [2, 0, 1]
+    assert judged.lengths.tolist() == [3, 2]
+    lists = {"q": ["x", "a", "b", "a"]}
+    repeated = {"unjudged": "remove", "duplicate_items": "first"}
+    judged = judge({"q": ["a", "b"]}, lists, 3, convention=repeated)
+    assert (judged.items.tolist(), judged.hits.tolist()) == ([["a", "b", "a"]], [[True, True, False]])
 
+
+def test_metrics_of_ones_own_get_the_lists_that_are_evaluated() -> None:
     def first_is_judged(judged: exactk.results.JudgedLists) -> Any:
         return ~np.isnan(judged.grades[:, 0])
 
-    metric = exactk.custom("first_is_judged", first_is_judged, k=3)
-    assert exactk.evaluate(QRELS, RUN, [metric], convention=CONDENSED)["first_is_judged@3"] == 0.5
+    def items(judged: exactk.results.JudgedLists) -> Any:
+        return judged.lengths
+
+    metrics = [
+        exactk.custom("first_is_judged", first_is_judged, k=3), exactk.custom("items", items, k=9, of="lists"),
+        exactk.custom("judged_items", items, k=9),
+    ]  # fmt: skip
+    report = exactk.evaluate(QRELS, RUN, metrics, convention=CONDENSED)
+    assert list(report.values()) == [1, 5, 2.5]
+    whole = exactk.evaluate(QRELS, RUN, metrics, convention="pytrec_eval")
+    assert list(whole.values()) == [0.5, 5, 5]
+
+
+def test_a_page_shows_the_lists_that_are_evaluated() -> None:
+    report = exactk.evaluate(QRELS, RUN, ["precision@1", "ndcg@3"], convention=CONDENSED, per_user=True)
+    page = report.to_html(lists=exactk.judge(QRELS, RUN, 3, convention=CONDENSED))
+    assert "u1" not in page
+    with pytest.raises(exactk.InputError, match="lists"):
+        report.to_html(lists=exactk.judge(QRELS, RUN, 3, convention="pytrec_eval"))
 
 
 FORMS: dict[str, Any] = {
@@ -140,6 +168,16 @@ def test_condensed_vectors_and_matrices_rank_all_of_the_truth() -> None:
     tied = [[0.0] * 9 + [1.0] * 3]
     with pytest.raises(exactk.InputError, match="ties"):
         exactk.evaluate([[1]], exactk.Scores(tied), "precision@1", convention={"unjudged": "remove", "ties": "raise"})
+
+
+@pytest.mark.filterwarnings("ignore::exactk.EvaluationWarning")
+def test_ranks_that_move_up_have_no_gaps_to_keep() -> None:
+    ranks = pd.DataFrame({"query": ["q", "q"], "document": ["b", "a"], "rank": [2, 7]})
+    convention = {"rank_gaps": "keep", "unjudged": "remove"}
+    with pytest.raises(exactk.InputError, match="ranks without gaps, as unjudged='remove' makes new ones"):
+        exactk.evaluate({"q": {"a": 1, "b": 0}}, ranks, "mrr", convention=convention)
+    closed = {**convention, "rank_gaps": "close"}
+    assert exactk.evaluate({"q": {"a": 1, "b": 0}}, ranks, "mrr", convention=closed)["mrr"] == 0.5
 
 
 @pytest.mark.filterwarnings("ignore::exactk.EvaluationWarning")

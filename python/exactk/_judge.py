@@ -63,7 +63,8 @@ def judge(
     """Return the first k items of each user's list beside the truth: their grades, and which are hits.
 
     With these arrays, a metric of one's own is a line of NumPy. The lists are those that `exactk.evaluate` evaluates: in
-    the convention's order of ties, without excluded items, of candidates alone.
+    the convention's order of ties, without excluded items, of candidates alone, and without the items that are not judged
+    if the convention says ``unjudged="remove"``.
 
     Parameters
     ----------
@@ -139,7 +140,7 @@ def judge(
     return judged
 
 
-_POLICIES = "users=union,empty_truth=compute,empty_list=compute,missing_list=compute,unjudged=keep,average=macro"
+_POLICIES = "users=union,empty_truth=compute,empty_list=compute,missing_list=compute,average=macro"
 """All users are judged: which of them count is for their caller to say."""
 
 

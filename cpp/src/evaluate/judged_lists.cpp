@@ -56,11 +56,6 @@ void check_request(const Request& request, const JudgedLists& judged) {
                       .found = std::to_string(judged.first_user) + " and " + std::to_string(users) +
                                " users of " + std::to_string(request.truth.row_count())});
   }
-  if (request.values.front().rules.unjudged != Unjudged::keep) {
-    throw InputError({.argument = "convention",
-                      .expected = "unjudged='keep': judged lists are whole",
-                      .found = "'remove'"});
-  }
   check_ties(request);
 }
 

@@ -106,13 +106,19 @@ Violation UserJudge::judge_list(Count user, const JudgedLists& judged) {
   const auto hits = cells(judged.hits);
   fill(grades, std::numeric_limits<double>::quiet_NaN(), job_.run);
   fill(hits, std::uint8_t{0}, job_.run);
-  judge_.for_each_judged(rules, matches, [&](std::size_t i, const Judge::Entry& entry) {
-    const Count rank = matches.hits[i].rank;
+  const bool condenses = rules.unjudged == Unjudged::remove;
+  const Matches& ranked = condenses ? judge_.condensed() : matches;
+  judge_.for_each_judged(rules, ranked, [&](std::size_t i, const Judge::Entry& entry) {
+    const Count rank = ranked.hits[i].rank;
     if (rank > plan.depth) return;
     grades[static_cast<std::size_t>(rank - 1)] = entry.grade;
     hits[static_cast<std::size_t>(rank - 1)] = entry.relevant ? 1 : 0;
   });
-  matcher_.read_list(matches, ties, cells(judged.items));
+  if (condenses) {
+    matcher_.read_judged(ranked, cells(judged.items));
+  } else {
+    matcher_.read_list(matches, ties, cells(judged.items));
+  }
   return Violation::none;
 }
 

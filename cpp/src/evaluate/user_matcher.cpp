@@ -46,7 +46,7 @@ bool prefers_best(const Plan& plan, ScoreRanker<Row>& ranker, std::size_t truth_
 }
 
 bool needs_entries(const Job& job) {
-  return !job.request.grades.empty() || job.plan.reads_values ||
+  return !job.request.grades.empty() || job.plan.reads_values || job.plan.ranks_all ||
          has_candidates(job.request.predictions);
 }
 
@@ -195,6 +195,17 @@ void UserMatcher::read_list(const Matches& matches, Ties ties, std::span<std::in
     }
   };
   std::visit([&](const auto& ids) { write(row_slice(ids, lists, user_)); }, lists.items);
+}
+
+void UserMatcher::read_judged(const Matches& condensed, std::span<std::int64_t> items) {
+  fill(items, std::int64_t{-1}, job_.run);
+  const auto ids = truth();
+  const std::size_t size = std::min(condensed.hits.size(), items.size());
+  in_chunks(size, job_.run, [&](std::size_t begin, std::size_t end) {
+    for (std::size_t i = begin; i < end; ++i) {
+      items[i] = ids[static_cast<std::size_t>(condensed.hits[i].entry)];
+    }
+  });
 }
 
 // Ties that the convention leaves open are ordered by id. One rank deeper, to detect a tie with the

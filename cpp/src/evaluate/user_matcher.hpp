@@ -42,6 +42,9 @@ class UserMatcher {
   // Writes the item of each rank of the list matched last, and -1 where there is none.
   void read_list(const Matches& matches, Ties ties, std::span<std::int64_t> items);
 
+  // The same of a list without its unjudged items.
+  void read_judged(const Matches& condensed, std::span<std::int64_t> items);
+
   // The following are about scores, and find nothing in lists.
 
   // Counts NaN and sets `first` to the first one.

@@ -118,6 +118,9 @@ class Judge {
     });
   }
 
+  // The matches of the list judged last without its unjudged items, if the rules remove these.
+  [[nodiscard]] const Matches& condensed() const noexcept { return condensed_; }
+
   // Counts the distinct relevant items among the entries under the last rules.
   [[nodiscard]] Count count_relevant(const Matches& matches,
                                      std::span<const Count> entries) const noexcept;

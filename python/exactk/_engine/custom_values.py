@@ -25,14 +25,7 @@ if TYPE_CHECKING:
 BLOCK_USERS = 65_536
 _MOST = 2.0**256  # of a number and of a ratio: like gains, so that sums have room
 _JUDGED = MappingProxyType(
-    {
-        "users": "union",
-        "empty_truth": "compute",
-        "empty_list": "compute",
-        "missing_list": "compute",
-        "unjudged": "keep",
-        "average": "macro",
-    }
+    {"users": "union", "empty_truth": "compute", "empty_list": "compute", "missing_list": "compute", "average": "macro"}
 )
 
 _Parts: TypeAlias = "NDArray[np.float64]"  # 2 x users: numerators and denominators
@@ -44,7 +37,7 @@ def given_by_functions(engine: Engine, problem: Problem, inputs: AlignedInputs) 
     for value in problem.values:
         if value.custom is not None:
             rules = tuple(value.rules[name] for name in fields_of("ranking", "judging"))
-            by_lists.setdefault((value.cutoff, rules), []).append(value)
+            by_lists.setdefault((value.cutoff, rules, value.info.may_condense), []).append(value)
     if not by_lists:
         return {}
     given = {value.identity: np.zeros((2, len(problem.truth))) for values in by_lists.values() for value in values}
@@ -61,8 +54,9 @@ def given_by_functions(engine: Engine, problem: Problem, inputs: AlignedInputs) 
 
 def _judging_problem(problem: Problem, value: Value) -> Problem:
     """Return the problem whose lists the function is given: those of all users."""
+    whole = {} if value.info.may_condense else {"unjudged": "keep"}
     judged = value._replace(
-        metric="num_hits", custom=None, function=None, rules=MappingProxyType({**value.rules, **_JUDGED})
+        metric="num_hits", custom=None, function=None, rules=MappingProxyType({**value.rules, **_JUDGED, **whole})
     )
     return with_ranking(
         problem._replace(

@@ -346,20 +346,21 @@ def _ranking_of(predictions: Predictions, rules: Mapping[str, Any]) -> Ranking:
     """Return how the ranks of lists, or scores, are treated, and whether repeated items take no rank."""
     collapses = rules["duplicate_items"] == "collapse"
     if isinstance(predictions, Rankings):
-        return rules["rank_gaps"], collapses
+        return rules["rank_gaps"], collapses, rules["rank_gaps"] == "keep" and rules["unjudged"] == "remove"
     return rules["score_dtype"], rules["negative_infinity"], collapses
 
 
 def _ranked(predictions: Predictions, ranking: Ranking) -> Predictions:
     """Return the predictions with their ranks or scores as they count."""
     if isinstance(predictions, Rankings):
-        rank_gaps, collapses = ranking
+        rank_gaps, collapses, condenses = ranking
         if rank_gaps != "keep":
             return predictions.without_ranks()
-        if not collapses:
+        if not (collapses or condenses):
             return predictions.with_core_ranks()
         if users := predictions.users_with_rank_gaps:
-            expected = "ranks without gaps, as duplicate_items='collapse' makes new ones"
+            field = "duplicate_items='collapse'" if collapses else "unjudged='remove'"
+            expected = f"ranks without gaps, as {field} makes new ones"
             hint = Option("convention", {"rank_gaps": "close"})
             raise input_error("predictions", expected, f"{plural(users, 'user')} with gaps to keep", hint=hint)
         return predictions.without_ranks()

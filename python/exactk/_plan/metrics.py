@@ -359,6 +359,11 @@ class CustomInfo(Record):
         """Whether users without relevant items are as the convention says."""
         return self.of == "judged"
 
+    @property
+    def may_condense(self) -> bool:
+        """Whether its lists have no unjudged items where the convention removes these."""
+        return self.of == "judged"
+
 
 class CustomMetric(Record):
     """A metric of one's own at a cutoff, for the metrics of `exactk.evaluate` and `exactk.compare`.

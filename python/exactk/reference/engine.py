@@ -342,12 +342,9 @@ def reference_judged_lists(problem: Problem, judged_users: JudgedUsers, users: r
         np.zeros(len(users), np.int64),
         np.zeros(len(users), np.int64),
     )
-    ordered = {**rules, "ties": "lowest_id" if rules["ties"] == "raise" else rules["ties"]}
     for row, user in enumerate(users):
-        judged, excluded = judged_users.judged_user(user, rules), judged_users.excluded_items(user)
-        ranked = chain.from_iterable(judged_users.ranked_groups(user, ordered))
-        items = [item for item in ranked if item not in excluded]
-        for rank, item, judgement in zip(judged.list_ranks, items, judged.ranking, strict=True):
+        judged = judged_users.judged_user(user, rules)
+        for rank, item, judgement in zip(judged.list_ranks, judged.items, judged.ranking, strict=True):
             if rank > k:
                 break
             cells.items[row, rank - 1] = item
