@@ -239,7 +239,7 @@ def test_names_of_columns_are_no_units() -> None:
     explanation = exactk.explain({"u": ["x"]}, {"u": {"x": 1.0}}, "u", "mrr")
     comparison = exactk.compare(MAPPINGS[0], {"one": MAPPINGS[1], "two": {"a": ["x"]}}, "mrr", per_user=True)
     tables = explanation, exactk.judge(*MAPPINGS, 1), comparison.worst("mrr", "one", baseline="two")
-    columns = {name for table in tables for name in table.to_pandas() if name.isalpha()}
+    columns = {name for table in tables for name in map(str, table.to_pandas()) if name.isalpha()}
     for name in columns - {*USERS, "one", "two"}:
         with pytest.raises(exactk.InputError, match=f"found '{name}', which names another column of tables"):
             exactk.evaluate(*MAPPINGS, "mrr", unit_names=("query", name))

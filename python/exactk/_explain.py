@@ -144,7 +144,7 @@ def explain(
 
 def _row_of(inputs: AlignedInputs, user: object) -> int:
     keys = [*range(len(inputs.truth))] if inputs.user_array is None else inputs.user_array.tolist()
-    rows = {key: row for row, key in enumerate(keys)}
+    rows: dict[object, int] = {key: row for row, key in enumerate(keys)}
     try:
         if user in rows and not isinstance(user, (bool, np.bool_)):  # True is 1 to a dict
             return rows[user]
