@@ -69,7 +69,7 @@ def row_of(error: exactk.ExactkError, columns: Columns, source: str = "the frame
     assert match is not None, str(error)
     row = int(match[1])
     assert (error.row, error.position) == (row, None)
-    assert str(error).endswith(f"(user {columns['user'][row]!r})")
+    assert str(error).endswith((f"(user {columns['user'][row]!r})", f"(query {columns['user'][row]!r})"))
     assert "position" not in str(error)
     return row
 

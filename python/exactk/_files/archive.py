@@ -114,7 +114,7 @@ def _read_header(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> _Header:
 def _check_headers(headers: Mapping[str, _Header], file: File) -> None:
     for name, (shape, dtype) in headers.items():
         if len(shape) != 1:
-            raise file.fault(f"one dimension of {name}", str(len(shape)))
+            raise file.fault(Name(f"one dimension of {name}"), str(len(shape)))
         if name in _INTEGER_ARRAYS and dtype.kind not in "iu":
             raise type_error(f"{file.role}.{name}", "integers", str(dtype))
     lengths = {name: header.shape[0] for name, header in headers.items()}
@@ -152,7 +152,7 @@ def _check_rows(arrays: Mapping[str, NDArray[Any]], role: str) -> None:
         )
     end = int(indptr[-1])
     if end > len(items) or (end < len(items) and name == "items"):  # a matrix may have room for more
-        expected = f"indptr to end at the number of {name}, {len(items)}"
+        expected = Name(f"indptr to end at the number of {name}, {len(items)}")
         raise input_error(role, expected, str(end), position=len(indptr) - 1)
     negative = np.flatnonzero(items[:end] < 0) if items.dtype.kind == "i" else np.zeros(0, np.int64)
     if len(negative):

@@ -16,7 +16,7 @@ from exactk._inputs.containers.tables import open_table
 from exactk._inputs.keys import column_roles
 from exactk._inputs.keys.column_roles import Columns
 from exactk._runtime.errors import name_source
-from exactk._runtime.faults import Option
+from exactk._runtime.faults import Name, Option
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -78,7 +78,7 @@ def read_catalogue_columns(
     with name_source(str(file.path)):
         source = _catalogue_source(file, f"a file of columns ({', '.join(COLUMN_SOURCES)}), which has {names[0]}")
         if missing := [name for name in names if name not in source.names]:
-            raise file.fault(f"the column {missing[0]}", f"the columns {', '.join(source.names)}")
+            raise file.fault(Name(f"the column {missing[0]}"), Name(f"the columns {', '.join(source.names)}"))
         item = column_roles.item_column(Columns(source.names), columns.get("item"), "catalogue")
         column_roles.check_distinct([item, *names], "catalogue")
         choice = ColumnChoice((item,), dict.fromkeys(names, "")) if are_numbers else ColumnChoice((item, *names), {})

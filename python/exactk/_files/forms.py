@@ -182,8 +182,9 @@ def warn_of_ranks(runs: Sequence[Run]) -> None:
     others = f" and {plural(len(found) - 1, 'other file')}" if len(found) > 1 else ""
     copied = ", as scores are ranks copied" if all(run.facts.copied_ranks == run.facts.rows for run in found) else ""
     warn(
-        f"{file.role}: {queries} have ranks that contradict their scores in {_path(file)}{others}{copied}, first {found[0].first}; "
-        "scores decide, as in trec_eval. ",
+        f"{file.role}: {queries} have ranks that contradict their scores in {_path(file)}{others}{copied}, first ",
+        Name(found[0].first),
+        "; scores decide, as in trec_eval. ",
         _named(file, _BY_RANK),
         " orders by rank; ",
         _named(file, _RUN),

@@ -347,12 +347,14 @@ class JsonLines(Source):
             for line_number, line, row in self._rows(stream):
                 for name in [name for name in row if name not in self._first_row] if later_roles else ():
                     if column_roles.usual_role(name) in later_roles:
-                        raise self.file.line_fault(f"no field {name}, as in the first line", "one", line_number, line)
+                        raise self.file.line_fault(
+                            Name(f"no field {name}, as in the first line"), "one", line_number, line
+                        )
                 for name, kind in kinds.items():
                     if name not in row:
-                        raise self.file.line_fault(f"a field {name}", "none", line_number, line)
+                        raise self.file.line_fault(Name(f"a field {name}"), "none", line_number, line)
                     if fault := kind.fault(row[name]):
-                        raise self.file.line_fault(f"{fault[0]} in the field {name}", fault[1], line_number, line)
+                        raise self.file.line_fault(Name(f"{fault[0]} in the field {name}"), fault[1], line_number, line)
                 yield row
 
     def _translate_errors(self) -> AbstractContextManager[None]:
