@@ -144,7 +144,7 @@ def test_excluded_items(run: Run, tmp_path: Path, qrels: Path, bm25: Path) -> No
     train = write_qrels(tmp_path / "train.txt", np.random.default_rng(4), QUERIES)
     result = run("evaluate", qrels, bm25, "--exclude", train, "--threads", 2)
     assert result.out == f"{expected_result(qrels, bm25, exclude=exactk.read(train, role='exclude'))!r}\n"
-    assert "relevant items are in exclude" in result.err
+    assert "relevant documents are in exclude" in result.err
 
 
 def test_which_columns_are_read(monkeypatch: pytest.MonkeyPatch, run: Run) -> None:
@@ -238,10 +238,12 @@ def test_values_of_each_user_as_a_file(
         expected_report = expected_result(qrels, *runs, per_user=True, metrics=["ndcg@10", "map(missing_list=skip)"])
         assert run(command, qrels, *runs, "-m", "ndcg@10", "-m", "map(missing_list=skip)", "--per-user", file).code == 0
         read = readers.get(ending.lower(), read_lines)()
-        columns = ["system", "user"] if len(runs) > 1 else ["user"]
+        user = "user" if "json" in ending else "query"  # keys of JSON stay
+        columns = ["system", user] if len(runs) > 1 else [user]
         assert list(read.columns) == [*columns, "ndcg@10", "map(missing_list=skip)"]
         assert read.iloc[:, -1].isna().any()
-        pd.testing.assert_frame_equal(read, expected_report.to_pandas("per_user"), check_dtype=False, rtol=0, atol=0)
+        expected = expected_report.to_pandas("per_user").rename(columns={"query": user})
+        pd.testing.assert_frame_equal(read, expected, check_dtype=False, rtol=0, atol=0)
 
 
 def test_users_of_several_columns(run: Run, tmp_path: Path) -> None:
@@ -395,7 +397,7 @@ def test_what_must_be_reached_is_computed_unasked(run: Run, qrels: Path, bm25: P
 def test_nan_is_warned_of_and_keeps_no_bound(run: Run, tmp_path: Path, bm25: Path, dense: Path) -> None:
     qrels = tmp_path / "irrelevant.txt"
     qrels.write_text("q3 0 d100 0\n", encoding="utf-8")
-    warning = "no user was evaluated for mrr: NaN; 1 user without relevant items\n"
+    warning = "no query was evaluated for mrr: NaN; 1 query without relevant documents\n"
     assert run("evaluate", qrels, bm25, "-m", "mrr").err == f"exactk: warning: {warning}"
     assert run("compare", qrels, bm25, dense, "-m", "mrr").err == f"exactk: warning: all systems: {warning}"
     for option, bound, found in (("--min", "-inf", "at least -inf"), ("--max", "inf", "at most inf")):
@@ -423,7 +425,7 @@ def test_f34_csv_of_users_is_no_formula(run: Run, tmp_path: Path) -> None:
     qrels.write_text("=1+1 0 d100 1\n", encoding="utf-8")
     ranked.write_text("=1+1 Q0 d100 1 0.5 tag\n", encoding="utf-8")
     assert run("evaluate", qrels, ranked, "-m", "mrr", "--per-user", file).code == 0
-    assert file.read_text(encoding="utf-8") == "user,mrr\n'=1+1,1.0\n"
+    assert file.read_text(encoding="utf-8") == "query,mrr\n'=1+1,1.0\n"
 
 
 def test_a_file_is_written_whole_or_not_at_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

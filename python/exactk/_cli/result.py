@@ -138,8 +138,7 @@ def user_table_file(result: Result, path: Path) -> bytes:
 def _json_rows(result: Result) -> list[str]:
     """Return each user's values as a JSON object, with null for NaN; the key of a user is the same whatever users are called."""
     columns = {name: np.asarray(column).tolist() for name, column in result.columns("per_user").items()}
-    if result.unit_names.user in columns:
-        columns = {"user": columns.pop(result.unit_names.user), **columns}
+    columns = {"user" if name == result.unit_names.user else name: column for name, column in columns.items()}
     return [
         json_object(dict(zip(columns, map(_nullable, row), strict=True))) for row in zip(*columns.values(), strict=True)
     ]
