@@ -216,7 +216,7 @@ def test_users_left_out_are_told_below_every_table() -> None:
     half = {user: [1 + user % 2] for user in range(25)}
     systems: Any = {"all": {user: [1 + user % 3] for user in range(40)}, "half": half}
     comparison = exactk.compare(truth, systems, ["P@1", "mrr"], baseline="all", convention={"users": "both"})
-    note = "left out: 15 users of all whom half lacks"
+    note = "left out: 15 users of all that half lacks"
     for one in (comparison, exactk.Comparison.from_json(comparison.to_json())):
         assert note in repr(one.differences).splitlines()
         for text in (one.differences.to_markdown(), one.differences.to_latex(), one.to_markdown(), one.to_latex()):
@@ -225,7 +225,7 @@ def test_users_left_out_are_told_below_every_table() -> None:
     of_groups = exactk.compare(
         truth, systems, "mrr", baseline="all", convention={"users": "both"}, groups=groups
     ).differences.by_group
-    expected = "left out: 5 users of all whom half lacks, group new, 10 users of all whom half lacks, group old"
+    expected = "left out: 5 users of all that half lacks, group new, 10 users of all that half lacks, group old"
     assert expected in repr(of_groups)
     assert "left out" not in repr(compared(HITS).differences)
 
@@ -238,7 +238,7 @@ def test_users_left_out_of_one_metric_are_told_with_it() -> None:
     rows = exactk.compare(truth, systems, ["P@1", "recall@1"], convention=convention).differences
     left_out = [row.only_baseline for row in rows]
     assert left_out == [1, 0]
-    assert "left out: 1 user of a whom b lacks (P@1)" in repr(rows)
+    assert "left out: 1 user of a that b lacks (P@1)" in repr(rows)
 
 
 def test_weights_and_users_matched_by_row_are_told() -> None:

@@ -164,7 +164,7 @@ def test_users_whom_one_system_lacks_are_no_examples() -> None:
     root = read(comparison.to_html(lists={name: exactk.judge(truth, one, k=1) for name, one in lists.items()}))
     rows = tables(section(root, "examples"))["Largest gains of b against a in mrr"][1:]
     assert [row[0] for row in rows] == [user for index, user in enumerate(truth) if index >= 10 and index % 2 == 0]
-    assert "Left out: 10 users of a whom b lacks." in text(root, "data-health")
+    assert "Left out: 10 users of a that b lacks." in text(root, "data-health")
     assert "Users without predictions: 10 in b; missing_list decides what they count." in text(root, "data-health")
 
 

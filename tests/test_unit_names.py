@@ -262,6 +262,34 @@ def test_code_in_hints_stays() -> None:
     assert str(error) == UnitNames(*QUESTIONS).text(str(usual))
 
 
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("an item of users whom a lacks", "a chunk of questions that a lacks"),
+        ("Users who lose, and a user's whole list", "Questions that lose, and a question's whole list"),
+        ("rows of by-user/user-2, per-user items", "rows of by-user/user-2, per-question chunks"),
+        ("items in user-2.csv, by-user.runs.gz", "chunks in user-2.csv, by-user.runs.gz"),
+    ],
+)
+def test_pronouns_follow_and_paths_stay(text: str, expected: str) -> None:
+    assert UnitNames(*QUESTIONS).text(text) == expected
+    assert USERS_AND_ITEMS.text(text) == text
+
+
+def test_keys_and_paths_in_warnings_stay(tmp_path: Path) -> None:
+    (tmp_path / "qrels").write_text("user-1 0 d1 1\nuser-1 0 d2 1\n")
+    (tmp_path / "user-2.run").write_text("user-1 Q0 d1 1 0.5 t\nuser-1 Q0 d2 2 0.9 t\n")
+    (text,) = warnings_of(lambda: exactk.evaluate(tmp_path / "qrels", tmp_path / "user-2.run", "mrr"))
+    assert f"contradict their scores in {tmp_path / 'user-2.run'}, first user-1; scores decide" in text
+
+
+def test_fields_in_errors_stay(tmp_path: Path) -> None:
+    path = tmp_path / "lists.jsonl"
+    path.write_text('{"user": "a", "item": ["x"]}\n{"user": "b"}\n')
+    error = refused(lambda: exactk.evaluate({"a": ["x"]}, path, "recall@1", unit_names=QUERIES))
+    assert "predictions: expected a field item, found none at line 2" in str(error)
+
+
 def test_warnings_have_the_words() -> None:
     truth, predictions = QUERY_FRAMES[0], QUERY_FRAMES[1].assign(doc_id=["n", "m", "o"])
     assert any(
@@ -276,6 +304,7 @@ def test_warnings_have_the_words() -> None:
 def test_updates_of_an_evaluator_are_of_its_units() -> None:
     named, detected = exactk.Evaluator("recall@1", unit_names=QUESTIONS), exactk.Evaluator("recall@1")
     assert repr(named) == "<Evaluator of 0 questions: recall@1; convention standard>"
+    assert repr(exactk.Evaluator("mrr", convention="ranx")).startswith("<Evaluator of 0 queries: ")
     named.update(*MAPPINGS)
     detected.update(*QUERY_FRAMES)
     assert (named.compute().unit_names, named.state.unit_names) == (QUESTIONS, QUESTIONS)

@@ -19,7 +19,7 @@ from exactk._plan.metrics import CustomMetric, MetricEntry
 from exactk._runtime.errors import InUnits, as_unit_names, input_error, type_error
 from exactk._runtime.faults import plural
 from exactk._runtime.threads import resolve_threads
-from exactk._runtime.unit_names import USERS_AND_ITEMS
+from exactk._runtime.unit_names import Signs
 
 if TYPE_CHECKING:
     from typing import Unpack
@@ -193,8 +193,9 @@ class Evaluator:
     def __repr__(self) -> str:
         request = self._request
         spellings = ", ".join(value.spelling for value in request.values)
-        names = self._unit_names if self._sums.optional is None else self._sums.state.unit_names
-        users = plural(self._sums.users.size, (names or USERS_AND_ITEMS).user)
+        names = Signs(self._unit_names, request.convention.name).names
+        names = names if self._sums.optional is None else self._sums.state.unit_names
+        users = plural(self._sums.users.size, names.user)
         return f"<Evaluator of {users}: {spellings}; convention {description(request.convention)}>"
 
     def __getstate__(self) -> tuple[Any, ...]:

@@ -74,7 +74,7 @@ _TOPICS: Sequence[Topic] = (
     Topic(
         "groups",
         "Groups",
-        "For whom a system is better, and whether it is worse for somebody.",
+        "Which users a system is better for, and whether it is worse for some.",
         difference_sections.groups,
     ),
     Topic("trade-offs", "Trade-offs", "What one aim costs in the other.", value_sections.trade_offs),

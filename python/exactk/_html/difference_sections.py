@@ -247,7 +247,7 @@ def _chart_of_wins(source: Source, rows: Sequence[Difference]) -> Chart:
         f"{first.system} is {better} than {first.baseline} for {first.wins:,} {source.named('users')}, "
         f"equal for {first.ties:,} and {worse} for {first.losses:,}."
     )
-    title = f"{source.named('Users')} who win, tie and lose in {first.metric}"
+    title = source.named(f"Users who win, tie and lose in {first.metric}")
     return Chart.of(title, finding, bars_chart(_KINDS, bars, source.named("share of users")))
 
 

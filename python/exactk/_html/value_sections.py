@@ -105,7 +105,7 @@ def _notes_on_users(source: Source) -> list[str]:
     is_partial = any(
         evaluated != count for report in source.reports.values() for evaluated in report.counts["evaluated"].values()
     )
-    return [f"{source.named('users')}: those who are in the mean, of {count:,}"] if is_partial else []
+    return [f"{source.named('users')}: those in the mean, of {count:,}"] if is_partial else []
 
 
 def _has_interval(figure: ValuesFigure) -> bool:

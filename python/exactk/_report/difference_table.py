@@ -341,7 +341,7 @@ def left_out_lines(rows: Iterable[Difference], units: UnitNames) -> list[str]:
     for (pair, system, other, count), metrics in left_out.items():
         of_metrics = "" if len(metrics) == len(metrics_of[pair]) else f" ({', '.join(metrics)})"
         of_group = "" if pair[2] is None else f", group {pair[2]}"
-        lines.append(f"{plural(count, units.user)} of {system} whom {other} lacks{of_group}{of_metrics}")
+        lines.append(f"{plural(count, units.user)} of {system} that {other} lacks{of_group}{of_metrics}")
     more = [f"{len(lines) - _MOST_NAMED} more pairs or metrics"] if len(lines) > _MOST_NAMED else []
     return [f"left out: {', '.join([*lines[:_MOST_NAMED], *more])}"] if lines else []
 

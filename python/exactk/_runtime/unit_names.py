@@ -22,8 +22,10 @@ def _changed() -> re.Pattern[str]:
         r"(?<![\w'])(?:'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"|`[^`]*`)"  # the caller's texts
         r"|\A[\w.]+(?=: )"  # an argument
         rf"|(?:(?<=\w)\(|[\[{{]){brackets}[)\]}}]"  # code
+        r"|[^\s'\"(]*/[^\s'\"]*|(?<![\w-])[\w-]+(?:\.\w+)+"  # paths
         r"|(?:\b(?P<article>[Aa])n? )?"
         r"(?<![\w.=/])(?<!--)(?:(?P<user>[Uu]ser)|(?P<item>[Ii]tem))(?P<plural>s?)(?![\w=(\[]|\.\w)"  # no names of code
+        r"(?P<pronoun> whom?\b)?"
     )
 
 
@@ -59,6 +61,7 @@ class UnitNames(NamedTuple):
         new = self.user if match["user"] else self.item
         new = plural_of(new) if match["plural"] else new
         new = new.capitalize() if old[0].isupper() else new
+        new += " that" if match["pronoun"] else ""
         return f"{_article(match['article'], new)} {new}" if match["article"] else new
 
 
