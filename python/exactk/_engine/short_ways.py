@@ -26,7 +26,7 @@ from exactk._inputs.model.scores import Scores
 from exactk._inputs.truth import Truth
 from exactk._plan.conventions import as_convention
 from exactk._plan.metric_strings import may_have_unused_fields, plan
-from exactk._runtime.errors import ExactkError
+from exactk._runtime.errors import ExactkError, InUnits
 from exactk._runtime.records import NamedTuple
 from exactk._runtime.threads import resolve_threads
 
@@ -74,7 +74,8 @@ def evaluate_shortly(
         problem, report = evaluate_plainly(core_engine, short.inputs, short.keyed, values, convention, threads)
     except ExactkError:
         return None
-    _warn_of_report(values, problem, short, report)
+    with InUnits(preset=convention.name):
+        _warn_of_report(values, problem, short, report)
     return report
 
 
