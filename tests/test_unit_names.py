@@ -222,6 +222,10 @@ ERRORS: dict[str, tuple[Any, str]] = {
         lambda: exactk.compare_reports({"a": report_of_queries(), "b": report_of_queries()}).differences,
         "reports: expected reports with the queries' values",
     ),
+    "a query in two parts": (
+        lambda: exactk.merge([report_of_queries(), report_of_queries()]),
+        "parts: expected each query in one part, found 'q1' in several; queries of the predictions count too",
+    ),
     "judged": (
         lambda: exactk.judge({"a": ["x"]}, {"a": ["x", "x"]}, 2, unit_names=QUERIES),
         "expected each document once in a list",

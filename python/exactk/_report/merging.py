@@ -11,10 +11,10 @@ from exactk._report.comparison import Comparison
 from exactk._report.comparison_state import ComparisonState
 from exactk._report.matched_reports import merged_clusters
 from exactk._report.report import Report
-from exactk._report.state import State, StateSums
+from exactk._report.state import State, StateSums, common_unit_names
 from exactk._report.system_warnings import warn_of_unreached_cutoffs
 from exactk._report.user_table import UserTable, concatenate_users
-from exactk._runtime.errors import StateMismatchError, input_error, type_error
+from exactk._runtime.errors import InUnits, StateMismatchError, input_error, type_error
 from exactk._runtime.faults import plural
 
 if TYPE_CHECKING:
@@ -74,13 +74,13 @@ def merge(
     if not all_parts:
         raise input_error("parts", "at least one report or state", "none")
     comparisons = [part for part in all_parts if isinstance(part, (Comparison, ComparisonState))]
-    if len(comparisons) == len(all_parts):
-        return _merge_comparisons(comparisons)
-    if comparisons:
+    if 0 < len(comparisons) < len(all_parts):
         other = next(part for part in all_parts if not isinstance(part, (Comparison, ComparisonState)))
         found = f"{type(comparisons[0]).__name__} beside {type(other).__name__}"
         raise type_error("parts", "comparisons alone, or reports and states", found)
-    return _merge_reports(all_parts)
+    named = (part.unit_names for part in all_parts if isinstance(part, (Report, State, Comparison)))
+    with InUnits(common_unit_names(named)):
+        return _merge_comparisons(comparisons) if comparisons else _merge_reports(all_parts)
 
 
 def _merge_comparisons(parts: list[Comparison | ComparisonState]) -> Comparison:
