@@ -243,7 +243,7 @@ def solve(engine: Engine, problem: Problem) -> Outcome:
     """
     predictions = problem.predictions
     is_ranked_once = isinstance(predictions, Rankings) and predictions.ranks is None and problem.base is None
-    is_ranked_once = is_ranked_once and as_plan(problem.values).collapses_alike
+    is_ranked_once = is_ranked_once and as_plan(problem.values).moves_up_alike
     if is_ranked_once and not problem.reads_lists:  # which are counted by ranking, whether or not these lists have gaps
         return engine.solve(problem)
     if problem.base is None and not problem.list_tallies and as_plan(problem.values).ranks_alike:

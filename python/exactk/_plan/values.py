@@ -200,12 +200,12 @@ class Plan(tuple[Value, ...]):  # noqa: SLOT001 - cached properties need a dicti
     def ranks_alike(self) -> bool:
         """Whether all values rank the items in one way."""
         fields = ("ties", "rank_gaps", "score_dtype", "negative_infinity")
-        return self.collapses_alike and len({tuple(value.rules[field] for field in fields) for value in self}) == 1
+        return self.moves_up_alike and len({tuple(value.rules[field] for field in fields) for value in self}) == 1
 
     @cached_property
-    def collapses_alike(self) -> bool:
-        """Whether repeated items take no rank under all values, or under none."""
-        return len({value.rules["duplicate_items"] == "collapse" for value in self}) == 1
+    def moves_up_alike(self) -> bool:
+        """Whether repeated items, and those that are not judged, take no rank under all values, or under none."""
+        return len({(value.rules["duplicate_items"] == "collapse", value.rules["unjudged"]) for value in self}) == 1
 
     @cached_property
     def core(self) -> list[_core.PlannedValue]:

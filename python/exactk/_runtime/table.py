@@ -133,7 +133,7 @@ MOST_ROWS = 60
 _MOST_COLUMNS = 20
 _MOST_NOTES = 30
 _MOST_BYTES = (
-    16_000  # of columns, rows and notes; captions, the lines on what is left out and tags around need the rest of 20 kB
+    16_700  # of columns, rows and notes; captions, the lines on what is left out and tags around need the rest of 20 kB
 )
 LONGEST = 80  # cell that is not cut, in characters
 _MOST_CHARACTERS_OF_NOTE = 600
