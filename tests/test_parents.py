@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import math
 import warnings
@@ -279,3 +280,29 @@ def test_the_command_line_names_its_own_options(run: Run, tmp_path: Path, monkey
         result = run("evaluate", "a.qrels", *arguments, "-m", "mrr")
         assert_refused(result, hint)
         assert "parents=" not in result.err
+
+
+@pytest.mark.filterwarnings("ignore:.*negative scores")
+def test_sums_are_exact_in_any_order_of_the_chunks() -> None:
+    parents = {f"a{number}": "A" for number in range(5)} | {"b": "B"}
+    for order in itertools.permutations([1e308, 1e308, -1e308, -1e308, 0.25]):
+        scores = {"q": {f"a{number}": score for number, score in enumerate(order)} | {"b": 0.5}}
+        report = exactk.evaluate({"q": ["B"]}, scores, "mrr", parents=parents, convention={"chunk_score": "sum"})
+        assert report["mrr"] == 1
+
+
+def test_a_sum_beyond_the_largest_number_is_infinite() -> None:
+    parents = {"a1": "A", "a2": "A", "b": "B"}
+    scores = {"q": {"a1": 1e308, "a2": 1e308, "b": 1.7e308}}
+    report = exactk.evaluate({"q": ["A"]}, scores, "mrr", parents=parents, convention={"chunk_score": "sum"})
+    assert report["mrr"] == 1
+
+
+@pytest.mark.parametrize("metric", ["mrr", "mrr(chunk_score=sum)"])
+def test_chunk_score_without_parents_has_no_effect(metric: str) -> None:
+    convention = {"chunk_score": "sum"} if metric == "mrr" else {}
+    message = "chunk_score has no effect without parents: leave it out"
+    with pytest.warns(exactk.EvaluationWarning, match=message):
+        exactk.evaluate([[1]], [[1, 2]], metric, convention=convention)
+    with pytest.warns(exactk.EvaluationWarning, match=message):
+        exactk.Evaluator(metric, convention=convention)

@@ -144,7 +144,7 @@ def _reports_of_conventions(
 ) -> Mapping[str, Report | ExactkError]:
     first = next(iter(conventions.values()))
     values = plan(metrics, first)
-    warn_of_unused_fields(first, values)
+    warn_of_unused_fields(first, values, has_parents=options.get("parents") is not None)
     classified = classify(predictions, ONE_SYSTEM.argument)
     if classified.container is BLOCKS:
         raise type_error("predictions", "predictions in a container", "an iterator, which can be read only once")

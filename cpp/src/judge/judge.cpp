@@ -145,9 +145,6 @@ const Matches& Judge::remove_unjudged(const JudgingRules& rules, const Matches& 
   const bool has_ties = !matches.ties.empty();
   condensed_.hits.clear();
   condensed_.ties.clear();
-  condensed_.first_entry = matches.first_entry;
-  condensed_.truth_size = matches.truth_size;
-  condensed_.truth_duplicates = matches.truth_duplicates;
   condensed_.list_length = 0;
   Tie previous;  // of the list with its unjudged items
   in_chunks(matches.hits.size(), run_, [&](std::size_t begin, std::size_t end) {
@@ -278,7 +275,7 @@ const HitRow& Judge::judge(const JudgingRules& rules, const Matches& matches,
   const std::size_t ranks_begin = rows.list_ranks_.size();
   append(rows.list_ranks_, ranked.list_ranks, run_);
   const std::size_t ideal_begin = rows.ideal_gains_.size();
-  count_truth(rules, ranked, row, rows.ideal_gains_);
+  count_truth(rules, matches, row, rows.ideal_gains_);
   const std::size_t items_begin = rows.judged_items_.size();
   add_judged_items(rules, ranked, row, rows.judged_items_);
   const std::span<JudgedItem> judged_items = std::span(rows.judged_items_).subspan(items_begin);

@@ -118,7 +118,7 @@ class Judge {
     });
   }
 
-  // The matches of the list judged last without its unjudged items, if the rules remove these.
+  // The hits of the list judged last without its unjudged items, if the rules remove these.
   [[nodiscard]] const Matches& condensed() const noexcept { return condensed_; }
 
   // Counts the distinct relevant items among the entries under the last rules.
@@ -147,7 +147,7 @@ class Judge {
   bool lacks_values_ = false;  // gains are values, and a relevant item has none
   std::vector<Entry> entries_;
   std::vector<Tie> ties_;  // parallel to the judged items; empty: none
-  Matches condensed_;      // of the list without its unjudged items
+  Matches condensed_;      // hits, ties and length of the list without its unjudged items
 };
 
 }  // namespace exactk

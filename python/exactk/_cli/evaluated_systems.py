@@ -42,12 +42,10 @@ from exactk._cli.input_options import (
     name_argument,
     naming_item_options,
     paths_of_options,
-    read_base,
     read_file,
-    read_items,
     read_option,
-    read_parents,
     read_system,
+    read_value_options,
     user_column,
 )
 from exactk._cli.result import check_user_table_path, user_table_file
@@ -322,16 +320,10 @@ def _read(arguments: argparse.Namespace, systems: Mapping[str, Sequence[Path]], 
     truth = read_file(arguments, arguments.truth, "truth")
     options: Options = {
         "convention": request.convention,
-        "exclude": arguments.exclude and read_file(arguments, arguments.exclude, "exclude"),
-        "candidates": read_option(arguments, "candidates", arguments.candidates),
-        "items": read_items(arguments),
-        "base_predictions": read_base(arguments),
-        "parents": read_parents(arguments),
+        **read_value_options(arguments),
         **_user_values(arguments),
         "per_user": bool(arguments.users or arguments.per_user or _page_path(arguments)),
-        "num_threads": arguments.threads,
         "progress": _has_progress_bar(arguments),
-        "unit_names": arguments.unit_names,
     }
     with FilesOfSystems():
         return Data(truth, {system: read_system(arguments, paths) for system, paths in systems.items()}, options)

@@ -44,12 +44,9 @@ from exactk._cli.input_options import (
     output_path,
     parse_count,
     paths_of_options,
-    read_base,
     read_file,
-    read_items,
-    read_option,
-    read_parents,
     read_system,
+    read_value_options,
     refusing_text,
 )
 from exactk._cli.result import DATA_FORMATS, format_result
@@ -282,16 +279,7 @@ def run_explain(arguments: argparse.Namespace) -> int:
         base = as_convention(arguments.convention or DEFAULTS["convention"]).name
     try:
         truth = read_file(arguments, arguments.truth, "truth")
-        options: Any = {
-            "convention": {"base": base, **changes_of(arguments)},
-            "exclude": arguments.exclude and read_file(arguments, arguments.exclude, "exclude"),
-            "candidates": read_option(arguments, "candidates", arguments.candidates),
-            "items": read_items(arguments),
-            "base_predictions": read_base(arguments),
-            "parents": read_parents(arguments),
-            "num_threads": arguments.threads,
-            "unit_names": arguments.unit_names,
-        }
+        options: Any = {"convention": {"base": base, **changes_of(arguments)}, **read_value_options(arguments)}
         user = _key_of(arguments.user_key or arguments.query, truth)
         metrics = arguments.metrics or list(arguments.default_metrics)
         with naming_item_options():

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from exactk._inputs.keys.column_roles import ColumnNames
     from exactk._inputs.parents import ParentsLike
     from exactk._inputs.types import PredictionsLike
+    from exactk._options import ValueOptions
 
     Commands: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"  # noqa: SLF001 - it has no other name
 
@@ -360,7 +361,20 @@ def read_base(arguments: argparse.Namespace) -> PredictionsLike | None:
     return base
 
 
-def read_parents(arguments: argparse.Namespace) -> ParentsLike | None:
+def read_value_options(arguments: argparse.Namespace) -> ValueOptions:
+    """Return the options that say of what the values are, except the convention."""
+    return {
+        "exclude": arguments.exclude and read_file(arguments, arguments.exclude, "exclude"),
+        "candidates": read_option(arguments, "candidates", arguments.candidates),
+        "items": read_items(arguments),
+        "base_predictions": read_base(arguments),
+        "parents": _read_parents_option(arguments),
+        "num_threads": arguments.threads,
+        "unit_names": arguments.unit_names,
+    }
+
+
+def _read_parents_option(arguments: argparse.Namespace) -> ParentsLike | None:
     """Return the documents of chunks, or the rule for their ids; None if no option names them."""
     if arguments.parents_split is None:
         parents: ParentsLike | None = read_option(arguments, "parents", arguments.parents)

@@ -66,7 +66,7 @@ def _evaluate_request(
         raise
     if pairing is not None:
         pairing.check_margins(convention, values)
-    warn_of_unused_fields(convention, values)
+    warn_of_unused_fields(convention, values, has_parents=options.get("parents") is not None)
     classified = classify(predictions, form.argument)
     try:
         if classified.container is BLOCKS:

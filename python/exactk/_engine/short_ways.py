@@ -74,8 +74,7 @@ def evaluate_shortly(
         problem, report = evaluate_plainly(core_engine, short.inputs, short.keyed, values, convention, threads)
     except ExactkError:
         return None
-    with InUnits(preset=convention.name):
-        _warn_of_report(values, problem, short, report)
+    _warn_of_report(values, problem, short, report)
     return report
 
 
@@ -98,24 +97,28 @@ def _warn_of_report(values: Plan, problem: Problem, short: _ShortInputs, report:
         and not find_readings(short.inputs, values.strictest_grade).users
     )
     has_hit = not has_no_hit(report)
-    if not (are_plain_lists and has_hit):
-        from exactk._engine.warnings import warn_of_plain_call
+    is_short = report.state.counts.longest_list < values.last_cutoff_of_truth
+    if are_plain_lists and has_hit and not is_short:
+        return
+    with InUnits(preset=problem.convention.name):
+        if not (are_plain_lists and has_hit):
+            from exactk._engine.warnings import warn_of_plain_call
 
-        ranges = partial(tie_range, core_engine, problem)
-        if warn_of_plain_call(
-            short.inputs,
-            report,
-            short.matched,
-            ranges,
-            has_hit=has_hit,
-            are_plain_lists=are_plain_lists,
-            is_array=short.is_array,
-        ):
-            return
-    if report.state.counts.longest_list < values.last_cutoff_of_truth:  # all that plain lists with a hit may have
-        from exactk._report.system_warnings import warn_of_unreached_cutoffs
+            ranges = partial(tie_range, core_engine, problem)
+            if warn_of_plain_call(
+                short.inputs,
+                report,
+                short.matched,
+                ranges,
+                has_hit=has_hit,
+                are_plain_lists=are_plain_lists,
+                is_array=short.is_array,
+            ):
+                return
+        if is_short:  # all that plain lists with a hit may have
+            from exactk._report.system_warnings import warn_of_unreached_cutoffs
 
-        warn_of_unreached_cutoffs({"": report.state})
+            warn_of_unreached_cutoffs({"": report.state})
 
 
 _ROW_TYPES = frozenset({list, tuple})

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from fractions import Fraction
 from os import PathLike
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -396,10 +397,14 @@ class _Groups:
 
 
 def _sum(numbers: Sequence[float]) -> float:
-    """Return the sum, rounded once."""
-    if all(isinstance(number, int) for number in numbers):
-        return float(sum(numbers))
+    """Return the sum, rounded once; infinite beyond the largest number, NaN of infinities of both signs."""
+    if not all(map(math.isfinite, numbers)):
+        return sum(numbers)
     try:
         return math.fsum(numbers)
-    except (OverflowError, ValueError):  # beyond the largest number, or infinities of both signs
-        return sum(numbers)
+    except OverflowError:  # of what has been added so far
+        total = sum(map(Fraction, numbers))
+    try:
+        return float(total)
+    except OverflowError:
+        return math.inf if total > 0 else -math.inf

@@ -386,13 +386,15 @@ def spelling_of_custom(name: str, k: int, average: str | None) -> str:
     return f"{name}@{k}(average={FIELDS['average'].check(average, 'average')})"
 
 
-def warn_of_unused_fields(convention: Convention, values: Sequence[Value]) -> None:
+def warn_of_unused_fields(convention: Convention, values: Sequence[Value], *, has_parents: bool = False) -> None:
     """Warn once of each field that was changed and has no effect on any value, or on the metric for which it was changed.
 
     Raise InputError if items are to count by their values in a metric that cannot count them so.
     """
     if not may_have_unused_fields(as_plan(values), convention):
         return
+    if not has_parents and any(map(_joins_chunks, values)):
+        warn("chunk_score has no effect without parents: leave it out")
     warned, of_metrics = set[str](), set[tuple[str, str]]()
     for value in values:
         changed = _fields_of_metric(value, convention)
@@ -420,9 +422,16 @@ def may_have_unused_fields(values: Plan, convention: Convention) -> bool:
 def _may_have_unused_fields(spellings: tuple[str, ...], convention: Convention) -> bool:
     values = plan(spellings, convention, compares_lists=None)
     return any(
-        _fields_of_metric(value, convention) or value.unused_fields or value.rules["weight"] == "values"
+        _fields_of_metric(value, convention)
+        or value.unused_fields
+        or value.rules["weight"] == "values"
+        or _joins_chunks(value)
         for value in values
     )
+
+
+def _joins_chunks(value: Value) -> bool:
+    return bool(value.rules["chunk_score"] != FIELDS["chunk_score"].standard)
 
 
 def check_settings(info: MetricInfo, settings: Mapping[str, Any], given: Iterable[str], spelling: str) -> None:
