@@ -75,6 +75,7 @@ void bind_metrics(py::module_& module);
 void bind_results(py::module_& module);
 void bind_evaluate(py::module_& module);
 void bind_judged_lists(py::module_& module);
+void bind_fuse(py::module_& module);
 void bind_compare(py::module_& module);
 void bind_resampling(py::module_& module);
 void bind_files(py::module_& module);

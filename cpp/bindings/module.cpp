@@ -25,6 +25,7 @@ PYBIND11_MODULE(_core_of_main_interpreter, module,
   bind_results(module);
   bind_evaluate(module);
   bind_judged_lists(module);
+  bind_fuse(module);
   bind_compare(module);
   bind_resampling(module);
   bind_files(module);

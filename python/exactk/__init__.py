@@ -12,6 +12,7 @@ mappings by user, lists, arrays, sparse matrices or files.
 - `judge` returns the lists beside the truth as arrays, for metrics of your own; `custom` puts them among the others.
 - `agreement` says how much the lists of two systems have in common.
 - `topk` returns the best items of a matrix of scores, of a factor model (`Embeddings`) or of a data frame.
+- `fuse` makes one system of several, such as of keyword and vector search.
 - `conventions` lists how other libraries define them.
 - What is only returned is in `exactk.results`, types for annotations are in `exactk.typing`.
 - `merge` adds the reports of shards; `read` reads files; `show_versions` helps with bug reports.
@@ -57,6 +58,7 @@ if TYPE_CHECKING:
     from exactk._evaluator import Evaluator as Evaluator
     from exactk._explain import explain as explain
     from exactk._files import read as read
+    from exactk._fuse import fuse as fuse
     from exactk._inputs.batches import Batches as Batches
     from exactk._inputs.conversions import (
         as_exclusions as as_exclusions,
@@ -109,6 +111,7 @@ _MODULES = {
     "_evaluator": "Evaluator",
     "_explain": "explain",
     "_files": "read",
+    "_fuse": "fuse",
     "_inputs.batches": "Batches",
     "_inputs.conversions": "as_exclusions as_predictions as_truth",
     "_inputs.embeddings": "Embeddings",

@@ -43,6 +43,7 @@ __all__: list[str] = [
     "encode_texts",
     "environment_variable",
     "evaluate",
+    "fuse",
     "geometric_terms",
     "group_by_user",
     "hash_keys",
@@ -730,6 +731,31 @@ def evaluate(
 ) -> Result:
     """
     Compute all values in one pass. The names are those of exactk::Request; see exactk/evaluate.hpp.
+    """
+
+def fuse(
+    *,
+    systems: collections.abc.Sequence[Lists | SparseScores],
+    weights: collections.abc.Sequence[typing.SupportsFloat | typing.SupportsIndex],
+    lows: collections.abc.Sequence[typing.SupportsFloat | typing.SupportsIndex],
+    method: str,
+    norm: str,
+    missing: str,
+    rank_constant: typing.SupportsFloat | typing.SupportsIndex,
+    persistence: typing.SupportsFloat | typing.SupportsIndex,
+    power: typing.SupportsFloat | typing.SupportsIndex,
+    depth: typing.SupportsInt | typing.SupportsIndex,
+    k: typing.SupportsInt | typing.SupportsIndex,
+    ties: str,
+    nan: str,
+    threads: typing.SupportsInt | typing.SupportsIndex = 1,
+    isa: str = "",
+    progress: collections.abc.Callable[[int], typing.Any] | None = None,
+) -> tuple[
+    numpy.typing.NDArray[numpy.int64], numpy.typing.NDArray[numpy.int64], numpy.typing.NDArray[numpy.float64], int
+]:
+    """
+    Fuse the lists of systems, which have a row per user. Return row offsets, items and scores, and the number of users whose last item ties with one that was cut off.
     """
 
 def geometric_terms(numbers: numpy.ndarray) -> numpy.typing.NDArray[numpy.float64]:

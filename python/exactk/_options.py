@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, TypedDict
 from exactk._runtime.records import NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
+    from exactk._fuse import FusionTies, MissingScore, ScoreNorm
     from exactk._inference.significance import Alternative
     from exactk._inputs.items import CatalogueLike
     from exactk._inputs.parents import ParentsLike
@@ -191,6 +192,34 @@ class TopKOptions(TypedDict, total=False):
     user: str | Sequence[str] | None
     item: str | None
     score: str | None
+
+
+class FuseOptions(TypedDict, total=False):
+    """What `exactk.fuse` takes beside what it says of fusion."""
+
+    num_threads: int | None
+    progress: bool | ProgressCallback
+    user: str | Sequence[str] | None
+    item: str | None
+    score: str | None
+    rank: str | None
+    unit_names: tuple[str, str] | None
+
+
+class FusionOptions(FuseOptions, total=False):
+    """What `exactk.fuse` takes beside systems and method."""
+
+    norm: ScoreNorm | None
+    weights: Mapping[str, float] | None
+    missing: MissingScore | None
+    depth: int | None
+    k: int | None
+    rank_constant: float
+    persistence: float
+    power: float
+    low: float | Mapping[str, float] | None
+    ties: FusionTies
+    nan: Nan
 
 
 class ComparingOptions(TypedDict, total=False):

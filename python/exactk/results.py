@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from exactk._choose import Choice
 from exactk._inference.intervals import MeanInterval
+from exactk._inputs.model.fused_scores import FusedScores
 from exactk._inputs.model.top_k import TopK
 from exactk._metrics import AgreementMetric, Metric
 from exactk._plan.metrics import CustomMetric
@@ -39,6 +40,7 @@ __all__ = [
     "ExplainedItem",
     "ExplainedValue",
     "Explanation",
+    "FusedScores",
     "Gate",
     "JudgedLists",
     "MeanInterval",

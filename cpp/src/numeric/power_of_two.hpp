@@ -42,15 +42,16 @@ inline constexpr auto kRootsOf2 = [] {
   return roots;
 }();
 
-// Returns 2^x for x from 0 to 1023, rounded once from about 100 bits.
-[[nodiscard]] inline double power_of_two(double x) noexcept {
+// Returns 2^(x + low) for x from 0 to 1023, rounded once from about 100 bits. |low| <= ulp(x) / 2.
+[[nodiscard]] inline double power_of_two(double x, double low = 0) noexcept {
   const double whole = std::floor(x);
-  if (x == whole) return std::ldexp(1.0, static_cast<int>(whole));
+  if (x == whole && low == 0) return std::ldexp(1.0, static_cast<int>(whole));
   const double scaled = (x - whole) * static_cast<double>(kRootsOf2.size());
   const double root = std::floor(scaled);
   // Below 2^-5.5, so that the first term that is left out is below 2^-113, and the first that
   // is but a double below 2^-50.
-  const Pair rest = multiply({(scaled - root) / static_cast<double>(kRootsOf2.size()), 0}, kLog2);
+  const double part = (scaled - root) / static_cast<double>(kRootsOf2.size());
+  const Pair rest = multiply(two_sum(part, low), kLog2);
   const Pair fraction =
       multiply(kRootsOf2[static_cast<std::size_t>(root)], exponential_series(rest, 14, 7));
   return std::ldexp(fraction.high, static_cast<int>(whole));

@@ -1,7 +1,9 @@
 // The sum of doubles, rounded once, so that it does not depend on their order.
 #pragma once
 
+#include <cmath>
 #include <cstddef>
+#include <span>
 #include <vector>
 
 #include "numeric/double_double.hpp"
@@ -40,5 +42,40 @@ class RoundedSum {
  private:
   std::vector<double> parts_;  // ascending in magnitude
 };
+
+// The sum of doubles in two, which nearly always decide what the exact sum rounds to.
+class ApproximateSum {
+ public:
+  void add(double term) noexcept {
+    const Pair sum = two_sum(sum_, term);
+    const Pair rest = two_sum(rest_, sum.low);
+    sum_ = sum.high;
+    rest_ = rest.high;
+    doubt_ += 2 * std::abs(rest.low);
+  }
+
+  // Whether `total` is the exact sum, rounded once, or not finite.
+  [[nodiscard]] bool is_certain() const noexcept {
+    return sum_ + (rest_ - doubt_) == sum_ + (rest_ + doubt_) || !std::isfinite(sum_);
+  }
+  // Infinity or NaN if the sum of the first terms overflows.
+  [[nodiscard]] double total() const noexcept { return sum_ + rest_; }
+
+ private:
+  double sum_ = 0;
+  double rest_ = 0;   // what rounding left out of the sum
+  double doubt_ = 0;  // above what rounding left out of the rest
+};
+
+// Returns the sum of doubles, rounded once; infinity or NaN if it overflows. `exact` is scratch
+// space.
+[[nodiscard]] inline double rounded_sum(std::span<const double> terms, RoundedSum& exact) {
+  ApproximateSum sum;
+  for (const double term : terms) sum.add(term);
+  if (sum.is_certain()) return sum.total();
+  exact.clear();
+  for (const double term : terms) exact.add(term);
+  return exact.total();
+}
 
 }  // namespace exactk

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from exactk._engine.problem import BestIndices, TopKProblem
+    from exactk._engine.problem import BestIndices, FusedRows, FusionProblem, TopKProblem
     from exactk._inputs.base_predictions import BaseLists
     from exactk._inputs.keys.vocabulary import Snapshot
     from exactk._inputs.model.lists import CandidateItems
@@ -252,6 +252,28 @@ def _judge_lists(problem: Problem, users: range) -> JudgedCells:
 
 core_engine = Engine(_evaluate, _truth_digest, _judge_lists)
 """The C++ engine."""
+
+
+def core_fuser(problem: FusionProblem) -> FusedRows:
+    """Fuse with the C++ core."""
+    return _core.fuse(
+        systems=[system.core for system in problem.systems],
+        weights=problem.weights,
+        lows=problem.lows,
+        method=problem.method,
+        norm=problem.norm,
+        missing=problem.missing,
+        rank_constant=problem.rank_constant,
+        persistence=problem.persistence,
+        power=problem.power,
+        depth=problem.depth,
+        k=problem.k,
+        ties=problem.ties,
+        nan=problem.nan,
+        threads=problem.num_threads,
+        isa=requested_isa(),
+        progress=problem.report_progress,
+    )
 
 
 def core_ranker(problem: TopKProblem) -> BestIndices:

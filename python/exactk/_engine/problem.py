@@ -229,6 +229,31 @@ BestIndices: TypeAlias = (
 Ranker: TypeAlias = "Callable[[TopKProblem], BestIndices]"
 
 
+class FusionProblem(NamedTuple):
+    """Lists of several systems to fuse, for the core and for the reference."""
+
+    systems: Sequence[Rankings | SparseScores]  # with a row for each user
+    weights: Sequence[float]
+    lows: Sequence[float]  # the lowest possible scores
+    method: str
+    norm: str
+    missing: str
+    rank_constant: float
+    persistence: float
+    power: float
+    depth: int
+    k: int
+    ties: str
+    nan: str
+    num_threads: int
+    report_progress: Callable[[int], object] | None = None  # to be called often, with the number of users done
+
+
+FusedRows: TypeAlias = "tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64], int]"
+"""Row offsets, items, scores, and the number of users whose last item ties with one that was cut off."""
+Fuser: TypeAlias = "Callable[[FusionProblem], FusedRows]"
+
+
 _T = TypeVar("_T")
 
 Ranking: TypeAlias = tuple[Any, ...]

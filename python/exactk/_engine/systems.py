@@ -98,12 +98,17 @@ def check_systems_before_metrics(form: Form, classified: ClassifiedValue) -> Non
     """Raise InputTypeError, where the metrics are none, if the systems are the predictions of one: metrics are others'."""
     if form is not SEVERAL_SYSTEMS or classified.container is BLOCKS:
         return
-    form.systems(classified)
+    systems_of_mapping(classified, "exactk.compare(truth, {'a': a, 'b': b}, metrics) compares two systems")
+
+
+def systems_of_mapping(classified: ClassifiedValue, hint: str) -> Systems:
+    """Return the systems of a mapping; raise InputTypeError if it has the items of single users."""
+    systems = _systems_by_name(classified)
     if _have_all_contents(classified, _is_of_one_user):
-        hint = "exactk.compare(truth, {'a': a, 'b': b}, metrics) compares two systems"
         raise type_error(
             "systems", "a mapping from each system's name to its predictions", "a mapping from user", hint=hint
         )
+    return systems
 
 
 def _systems_by_name(classified: ClassifiedValue) -> Systems:

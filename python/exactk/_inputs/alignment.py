@@ -194,7 +194,10 @@ class Alignment:
         exclude: Exclusions | Rows | None,
         encoding: Encoding,
         base: Rows | Predictions | None = None,
+        *,
+        in_key_order: bool = False,
     ) -> None:
+        self._is_in_key_order = in_key_order  # whether item ids ascend as the keys do, even if no scores are ranked
         self._shared_users, self._shared_items = encoding.users, encoding.items
         self._truth, self._exclude, self._base = truth, exclude, base
         self._systems = [
@@ -238,7 +241,8 @@ class Alignment:
         # An empty column of text, as of nothing to exclude, does not make integers of others keys.
         self._item_keys = keys if keys is not None and keys.size else None
         ranked = [*self._systems, self._base]
-        if self._item_keys is not None and any(isinstance(r, Rows) and r.scores is not None for r in ranked):
+        has_scores = any(isinstance(one, Rows) and one.scores is not None for one in ranked)
+        if self._item_keys is not None and (has_scores or self._is_in_key_order):
             self._item_ids = self._item_keys.positions_in_key_order()
 
     def inputs(self, predictions: Rows | Predictions) -> AlignedInputs:

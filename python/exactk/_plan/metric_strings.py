@@ -315,12 +315,12 @@ def checked_setting(info: _core.MetricInfo, name: str, value: object) -> tuple[s
     return field, FIELDS[field].check(value, name)
 
 
-def checked_cutoff(k: object) -> int:
+def checked_cutoff(k: object, argument: str = "k") -> int:
     """Return the cutoff, or raise if it is invalid."""
     if isinstance(k, bool) or not isinstance(k, Integral):
-        raise type_error("k", "an integer", repr(k))
+        raise type_error(argument, "an integer", repr(k))
     if not 1 <= int(k) <= _core.MAX_CUTOFF:
-        raise input_error("k", "a cutoff in [1, 2^31)", str(k) if abs(int(k)) < 2**64 else "a larger number")
+        raise input_error(argument, "a cutoff in [1, 2^31)", str(k) if abs(int(k)) < 2**64 else "a larger number")
     return int(k)
 
 

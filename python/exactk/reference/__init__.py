@@ -1,6 +1,6 @@
 """The definition of every metric, in plain Python (arrays in NumPy) that reads like the papers.
 
-``evaluate``, ``compare``, ``agreement``, ``judge`` and ``topk`` of this module take the arguments of the functions of
+``evaluate``, ``compare``, ``agreement``, ``judge``, ``topk`` and ``fuse`` of this module take the arguments of the functions of
 ``exactk`` with these names and return the same results. They share containers, plan and defaults with those functions, but no code
 with the C++ core: the tests compare the two. They are slow, and exactk never falls back to them. What they refuse, they refuse with
 the same class of error, which has the same row, position and count; its message only names the argument and the fault, such as
@@ -16,11 +16,13 @@ from exactk._compare import Engines, compare as core_compare, compare_systems
 from exactk._engine.fold import evaluate_with_engine
 from exactk._engine.systems import ONE_SYSTEM
 from exactk._evaluate import evaluate as core_evaluate, with_defaults
+from exactk._fuse import fuse as core_fuse, fuse_systems
 from exactk._judge import judge as core_judge, prepare_judging
-from exactk._options import AgreementOptions, CompareOptions, JudgeOptions, TopKOptions
+from exactk._options import AgreementOptions, CompareOptions, FusionOptions, JudgeOptions, TopKOptions
 from exactk._plan.metric_strings import DEFAULT_METRICS
 from exactk._topk import rank_top_k, topk as core_topk
 from exactk.reference.engine import reference_engine
+from exactk.reference.fusion import reference_fuser
 from exactk.reference.list_metrics import METRICS as metrics  # noqa: N811 - the registry, public as a name
 from exactk.reference.paired import reference_paired_engine
 from exactk.reference.ranking import reference_ranker
@@ -29,6 +31,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Unpack
 
+    from exactk._fuse import FusionMethod
+    from exactk._inputs.model.fused_scores import FusedScores
     from exactk._inputs.model.top_k import TopK
     from exactk._inputs.types import Blocks, ExclusionsLike, PredictionsLike, ScoresLike, TruthLike
     from exactk._options import Options
@@ -37,7 +41,7 @@ if TYPE_CHECKING:
     from exactk._report.judged_lists import JudgedLists
     from exactk._report.report import Report
 
-__all__ = ["agreement", "compare", "evaluate", "judge", "metrics", "topk"]
+__all__ = ["agreement", "compare", "evaluate", "fuse", "judge", "metrics", "topk"]
 
 
 def evaluate(
@@ -124,3 +128,19 @@ def topk(scores: ScoresLike, k: int, exclude: ExclusionsLike | None = None, **op
     """
     arguments = with_defaults(options, core_topk, TopKOptions)
     return rank_top_k(reference_ranker, scores, k, exclude, **arguments)
+
+
+def fuse(
+    systems: Mapping[str, PredictionsLike], method: FusionMethod = "rrf", **options: Unpack[FusionOptions]
+) -> FusedScores:
+    """Fuse in plain Python, one user at a time, with the arguments and results of `exactk.fuse`.
+
+    `num_threads` is checked and ignored.
+
+    Examples
+    --------
+    >>> import exactk
+    >>> exactk.reference.fuse({"a": [[1, 4]], "b": [[4, 2]]}, k=1).items
+    array([4])
+    """
+    return fuse_systems(reference_fuser, systems, method, with_defaults(options, core_fuse, FusionOptions))

@@ -81,23 +81,7 @@ class TopK(_Best, ExportsTable):
         return [first._table(None)._replace(caption=f"Best {k} items of {plural(users, 'user')}", notes=notes)]
 
     def _table(self, digits: int | None) -> Table:
-        from exactk._runtime.table import Column, Table, plain_cells
-
-        columns = self.columns()
-        form = ".6g" if digits is None else f".{digits}f"
-        shown: dict[str, Any] = {
-            name: [format(cell, form) if isinstance(cell, float) else str(cell) for cell in plain_cells(column)]
-            for name, column in columns.items()
-        }
-        shown["rank"], shown["item"] = shown.pop("rank"), shown.pop("item")
-        shown["score"] = shown.pop("score")
-        keys = len(columns) - 3
-        return Table(
-            [
-                Column(name, cells, "key" if index < keys else "text" if name == "item" else "value")
-                for index, (name, cells) in enumerate(shown.items())
-            ]
-        )
+        return ranked_table(self.columns(), digits)
 
     def columns(self) -> dict[str, Any]:
         """Return a row for each user and item, without padding: the user, the item, its rank from 1 and its score.
@@ -106,20 +90,8 @@ class TopK(_Best, ExportsTable):
         """
         filled = self.filled
         rows, positions = np.nonzero(filled)
-        users = self._user_columns(rows)
-        columns = {"item": _plain(self.items[filled]), "rank": positions + 1, "score": self.scores[filled]}
-        if shared := [name for name in columns if name in users]:
-            expected, found = "distinct column names", f"two columns {shared[0]!r}"
-            raise input_error("users", expected, found, hint="rename the user columns")
-        return {**users, **columns}
-
-    def _user_columns(self, rows: NDArray[np.int64]) -> dict[str, Any]:
-        if self.users is None:
-            return {"user": rows}
-        users, names = self.users, self.users.dtype.names
-        if names is None:
-            return {"user": _plain(users[rows])}
-        return {name: _plain(users[name][rows]) for name in names}
+        values = {"item": plain_keys(self.items[filled]), "rank": positions + 1, "score": self.scores[filled]}
+        return ranked_columns(self.users, rows, values)
 
     @property
     def filled(self) -> NDArray[np.bool_]:
@@ -129,7 +101,43 @@ class TopK(_Best, ExportsTable):
         return np.array([[item is not None for item in row] for row in self.items], np.bool_).reshape(self.items.shape)
 
 
-def _plain(keys: NDArray[Any]) -> Any:  # noqa: ANN401 - an array of numbers, or a list
+def ranked_columns(
+    users: NDArray[Any] | None, rows: NDArray[np.int64], values: dict[str, Any], user: str = "user"
+) -> dict[str, Any]:
+    """Return the columns of a table of ranked items, which begins with the users of its rows."""
+    if users is None:
+        keys = {user: rows}
+    elif (names := users.dtype.names) is None:
+        keys = {user: plain_keys(users[rows])}
+    else:
+        keys = {name: plain_keys(users[name][rows]) for name in names}
+    if shared := [name for name in values if name in keys]:
+        expected, found = "distinct column names", f"two columns {shared[0]!r}"
+        raise input_error("users", expected, found, hint="rename the user columns")
+    return {**keys, **values}
+
+
+def ranked_table(columns: dict[str, Any], digits: int | None) -> Table:
+    """Return a table of ranked items: of their users, then items, ranks and scores."""
+    from exactk._runtime.table import Column, Table, plain_cells
+
+    form = ".6g" if digits is None else f".{digits}f"
+    shown = {
+        name: [format(cell, form) if isinstance(cell, float) else str(cell) for cell in plain_cells(column)]
+        for name, column in columns.items()
+    }
+    *keys, item, rank, score = shown
+    return Table(
+        [
+            *(Column(key, shown[key], "key") for key in keys),
+            Column(rank, shown[rank]),
+            Column(item, shown[item], "text"),
+            Column(score, shown[score]),
+        ]
+    )
+
+
+def plain_keys(keys: NDArray[Any]) -> Any:  # noqa: ANN401 - an array of numbers, or a list
     """Return numbers as an array, and other keys as a list, from which each library makes a column of its own type."""
     return keys if keys.dtype.kind in "iu" else keys.tolist()
 
