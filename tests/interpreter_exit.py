@@ -79,6 +79,7 @@ CALLS: dict[str, Callable[[], object]] = {
     "evaluate_scores": lambda: exactk.evaluate(TRUTH, SCORES, ["ndcg@10"], num_threads=2),
     "evaluate_lists": lambda: exactk.evaluate(TRUTH, RANKINGS, ["ndcg", "mrr"], num_threads=2),
     "evaluate_embeddings": lambda: exactk.evaluate(TRUTH, exactk.Embeddings(SCORES, SCORES), "mrr", num_threads=2),
+    "fuse": lambda: exactk.fuse({"a": SCORES, "b": SCORES}, depth=10, num_threads=2),
     "topk": lambda: exactk.topk(SCORES, 10, num_threads=2),
     "neighbors": lambda: exactk.neighbors(SCORES[:500], 10, num_threads=2),
     "progress": lambda: exactk.evaluate(TRUTH, SCORES, "mrr", progress=show_progress),

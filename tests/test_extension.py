@@ -193,6 +193,14 @@ CALLS: dict[str, tuple[Callable[..., Any], Callable[[], Any]]] = {
             "value": _core.PlannedValue("num_hits", 3, 0.0, sound_rules()), "user_count": 2, **EXECUTION,
         },
     ),
+    "fuse": (
+        _core.fuse,
+        lambda: {
+            "systems": [sound_lists(), sound_sparse_scores()], "weights": [1.0, 0.5], "lows": [0.0, -1.0],
+            "method": "rrf", "norm": "none", "missing": "zero", "rank_constant": 60.0, "persistence": 0.8,
+            "power": 1.0, "depth": 3, "k": 3, "ties": "expected", "nan": "last", **EXECUTION,
+        },
+    ),
     "evaluate": (
         _core.evaluate,
         lambda: {
@@ -634,7 +642,7 @@ def test_f45_a_class_of_two_bases_is_both_or_neither() -> None:
 THREADED: dict[str, Callable[[int], Any]] = {
     **{
         name: lambda threads, name=name: CALLS[name][0](**sound_arguments(name, threads=threads))  # type: ignore[misc]
-        for name in ("evaluate", "judge_lists", "topk", "paired_sums", "sign_flip_sums", "resample_sums")
+        for name in ("evaluate", "fuse", "judge_lists", "topk", "paired_sums", "sign_flip_sums", "resample_sums")
     },
     "truth_digest": lambda threads: CALLS["truth_digest"][0](*CALLS["truth_digest"][1]()[:-2], threads, ""),
     "encode_integers": lambda threads: sound_vocabulary().encode_integers(np.arange(9), threads, "x"),

@@ -15,6 +15,7 @@ from exactk._engine.systems import in_system, open_systems, systems_of_mapping
 from exactk._evaluate import takes_options, with_defaults
 from exactk._inputs.alignment import Alignment, name_rows_and_keys, truth_without_items, without_truth
 from exactk._inputs.conversions import predictions_input
+from exactk._inputs.keys.vocabulary import KIND_HINT
 from exactk._inputs.long_format import Encoding
 from exactk._inputs.model.fused_scores import FusedScores
 from exactk._inputs.model.lists import Rankings
@@ -338,7 +339,7 @@ def _aligned(systems: Systems, rules: _Rules, columns: ColumnNames, threads: int
     for name, classified in systems.items():
         with in_system(name):
             converted[name] = predictions_input(_with_scores(classified, rules, threads), columns, encoding)
-    _check_users(converted)
+    _check_alike(converted)
     truth = truth_without_items(converted.values(), encoding.users)
     with without_truth("other systems"):
         alignment = Alignment(truth, converted.values(), None, encoding, in_key_order=True)
@@ -349,9 +350,10 @@ def _aligned(systems: Systems, rules: _Rules, columns: ColumnNames, threads: int
     return inputs
 
 
-def _check_users(converted: dict[str, Rows | Predictions]) -> None:
-    """Raise unless users are matched in all systems by key, or in all by row."""
+def _check_alike(converted: dict[str, Rows | Predictions]) -> None:
+    """Raise unless users are matched in all systems by key, or in all by row, and items are of one kind."""
     (first_name, first), *_ = converted.items()
+    kinds: dict[str, str] = {}  # each with the first system that has it
     for name, one in converted.items():
         if (one.user_vocabulary is None) != (first.user_vocabulary is None):
             with_keys, without = (name, first_name) if first.user_vocabulary is None else (first_name, name)
@@ -360,6 +362,12 @@ def _check_users(converted: dict[str, Rows | Predictions]) -> None:
         if one.user_vocabulary is None and count_users(one) != count_users(first):
             found = f"{count_users(first)} rows in {first_name!r}, and {count_users(one)} in {name!r}"
             raise input_error("systems", "as many rows in all systems, or user keys", found)
+        assert isinstance(one, (Rows, Rankings, SparseScores))  # noqa: S101 - scores of all items were cut at the depth
+        if len(one.items):
+            kinds.setdefault("int" if one.item_vocabulary is None else one.item_vocabulary.kinds[0], name)
+    if len(kinds) > 1:
+        found = " and ".join(f"{kind} in {name!r}" for kind, name in kinds.items())
+        raise type_error("systems", "items of one type", found, hint=KIND_HINT)
 
 
 def _with_scores(classified: ClassifiedValue, rules: _Rules, threads: int) -> ClassifiedValue:

@@ -221,7 +221,10 @@ class UserFuser {
       throw InputError({.argument = lists_[s]->argument(),
                         .expected = "normalised scores of at least 0",
                         .found = format_number(std::ranges::min(values)),
-                        .row = user});
+                        .row = user,
+                        .hint = method == FusionMethod::mnz ? "norm='min_max' makes them so"
+                                                            : "norm='min_max' makes them so, and "
+                                                              "missing='lowest' needs none"});
     }
   }
 
