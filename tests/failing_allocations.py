@@ -110,7 +110,7 @@ CALLS: dict[str, Callable[[], Any]] = {
     "paired_sums": sum_pairs,
     "sign_flip_sums": lambda: resample(_core.sign_flip_sums),
     "resample_sums": lambda: resample(_core.resample_sums),
-    "fuse": lambda: exactk.fuse({"a": VALUES, "b": [[4], [5], []]}, depth=2).items.tolist(),
+    "fuse": lambda: plain([exactk.fuse({"a": VALUES, "b": [[4], [1], []]}, depth=2).items]),
     "topk": lambda: top_ids(VALUES, [[4], [5], []]),
     "topk_of_embeddings": lambda: top_ids(exactk.Embeddings(VALUES, np.eye(6), "cosine")),
     "neighbors": lambda: plain(exactk.neighbors(VALUES, 2)),

@@ -22,7 +22,7 @@ from exactk._runtime.threads import available_isas
 from strategies import examples
 
 Systems = dict[str, dict[str, Any]]
-Case = tuple[Systems, str, dict[str, Any]]
+Case = tuple[Systems, Any, dict[str, Any]]
 Outcome = dict[str, list[tuple[str, float]]]
 
 OF_RANKS = ("rrf", "rbc", "borda")
@@ -90,9 +90,11 @@ def outcome(fuse: Callable[..., Any], systems: Mapping[str, Any], method: str, o
     return lists_of(fused), fused.split_ties
 
 
+APART = pytest.mark.filterwarnings("ignore:no item of any user")
 CASES = range(examples(1000))
 
 
+@APART
 def test_the_core_the_reference_and_the_formulas_agree() -> None:
     refused = 0
     for seed in CASES:
@@ -110,13 +112,16 @@ def test_the_core_the_reference_and_the_formulas_agree() -> None:
             )
             assert len(entries) == min(k, len(expected)), seed
             for item, score in entries:
-                assert abs(Fraction(score) - expected[item]) <= 1e-12 * max(1, abs(expected[item])), (seed, item)
+                assert abs(Fraction(score) - expected[item]) <= Fraction(1, 10**12) * max(
+                    Fraction(1), abs(expected[item])
+                ), (seed, item)
             assert entries == sorted(entries, key=lambda one: (-one[1], one[0])), seed
             left_out = [expected[item] for item in expected.keys() - {item for item, _ in entries}]
             assert not left_out or float(max(left_out)) <= entries[-1][1] + 1e-12, seed
     assert refused < len(CASES) / 10
 
 
+@APART
 def test_neither_the_order_of_systems_nor_threads_nor_instructions_matter(monkeypatch: pytest.MonkeyPatch) -> None:
     for seed in CASES[: len(CASES) // 4]:
         systems, method, options = draw_case(seed)
@@ -151,6 +156,7 @@ def test_equal_sets_of_ranks_tie() -> None:
     assert scores["x"] == scores["y"] == scores["z"] == float(Fraction(1 / 61) + Fraction(1 / 62) + Fraction(1 / 69))
 
 
+@APART
 def test_users_can_be_fused_in_parts() -> None:
     systems, method, options = draw_case(next(seed for seed in CASES if len(draw_case(seed)[0]) == 3))
     whole = lists_of(exactk.fuse(systems, method, **options))
@@ -248,6 +254,18 @@ def test_what_is_returned(tmp_path: Path) -> None:
     assert compared["mrr@10"]["fused"] == expected["mrr@10"]
 
 
+@pytest.mark.parametrize("fuse", [exactk.fuse, exactk.reference.fuse], ids=["core", "reference"])
+def test_a_system_of_other_ids_is_told(fuse: Callable[..., Any]) -> None:
+    systems = {"x": {"q": ["a", "b"]}, "y": {"q": ["b"]}, "z": {"q": ["B"]}, "none": {"q": []}}
+    with pytest.warns(exactk.EvaluationWarning, match="no item of any user of system 'z'") as caught:
+        fuse(systems)
+    assert len(caught) == 1
+    with pytest.warns(exactk.EvaluationWarning, match="systems 'x', 'y' is in"):
+        fuse({"x": {"q1": ["a"]}, "y": {"1": ["a"]}})
+    with pytest.warns(exactk.EvaluationWarning, match="'x', 'y'"):
+        fuse({"x": {"q": ["c", "a"]}, "y": {"q": ["a"]}}, depth=1)
+
+
 def test_ties_that_are_cut_are_counted() -> None:
     systems = {"x": {"q1": ["a", "b"], "q2": ["a"]}, "y": {"q1": ["b", "a"], "q2": ["a", "b"]}}
     fused = exactk.fuse(systems, k=1)
@@ -275,6 +293,7 @@ REFUSED: dict[str, tuple[dict[str, Any], str]] = {
     "weights of some systems": ({"weights": {"x": 1}}, "'y'"),
     "a list of weights": ({"weights": [1, 2]}, "weights={'x': ..., 'y': ...}"),
     "a negative weight": ({"weights": {"x": 1, "y": -1}}, "at least 0"),
+    "no weight above 0": ({"weights": {"x": 0, "y": 0}}, "a weight above 0"),
     "a weight that is NaN": ({"weights": {"x": 1, "y": np.nan}}, "at least 0"),
     "a negative constant": ({"rank_constant": -1}, "rank_constant"),
     "persistence 1": ({"method": "rbc", "persistence": 1.0}, "persistence"),

@@ -24,9 +24,10 @@ namespace {
 
 using OwnedList = std::variant<const OwnedLists*, const OwnedSparseScores*>;
 
-// (indptr, items, scores, users whose last item ties with one that was cut off)
-using PyFusedLists =
-    py::typing::Tuple<py::array_t<Offset>, py::array_t<std::int64_t>, py::array_t<double>, Count>;
+// (indptr, items, scores, users whose last item ties with one that was cut off, by system whether
+// it shares an item with another)
+using PyFusedLists = py::typing::Tuple<py::array_t<Offset>, py::array_t<std::int64_t>,
+                                       py::array_t<double>, Count, py::typing::List<bool>>;
 
 // The names of the values of enums, in their order.
 constexpr std::array<std::string_view, 9> kMethods = {"rrf", "sum",    "mnz", "anz",  "max",
@@ -87,7 +88,8 @@ PyFusedLists fuse_lists(const std::vector<OwnedList>& systems, const std::vector
     return fuse(request);
   }();
   return py::make_tuple(array_of(std::move(fused.indptr)), array_of(std::move(fused.items)),
-                        array_of(std::move(fused.scores)), fused.split_ties);
+                        array_of(std::move(fused.scores)), fused.split_ties,
+                        std::vector<bool>(fused.shares.begin(), fused.shares.end()));
 }
 
 }  // namespace
@@ -99,7 +101,8 @@ void bind_fuse(py::module_& module) {
              py::arg("k"), py::arg("ties"), py::arg("nan"), py::arg("threads") = 1,
              py::arg("isa") = "", py::arg("progress") = py::none(),
              "Fuse the lists of systems, which have a row per user. Return row offsets, items and "
-             "scores, and the number of users whose last item ties with one that was cut off.");
+             "scores, the number of users whose last item ties with one that was cut off, and for "
+             "each system whether it has an item of any user that another has too.");
 }
 
 }  // namespace exactk::bindings

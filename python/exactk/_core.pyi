@@ -752,10 +752,14 @@ def fuse(
     isa: str = "",
     progress: collections.abc.Callable[[int], typing.Any] | None = None,
 ) -> tuple[
-    numpy.typing.NDArray[numpy.int64], numpy.typing.NDArray[numpy.int64], numpy.typing.NDArray[numpy.float64], int
+    numpy.typing.NDArray[numpy.int64],
+    numpy.typing.NDArray[numpy.int64],
+    numpy.typing.NDArray[numpy.float64],
+    int,
+    list[bool],
 ]:
     """
-    Fuse the lists of systems, which have a row per user. Return row offsets, items and scores, and the number of users whose last item ties with one that was cut off.
+    Fuse the lists of systems, which have a row per user. Return row offsets, items and scores, the number of users whose last item ties with one that was cut off, and for each system whether it has an item of any user that another has too.
     """
 
 def geometric_terms(numbers: numpy.ndarray) -> numpy.typing.NDArray[numpy.float64]:

@@ -25,13 +25,15 @@ from exactk._inputs.registry import EMBEDDINGS, SCORES, TOP_K, ClassifiedValue, 
 from exactk._options import FuseOptions
 from exactk._plan.fields import FIELDS
 from exactk._plan.metric_strings import checked_cutoff
-from exactk._runtime.errors import Amending, ExactkError, InUnits, check_among, input_error, type_error
+from exactk._runtime.errors import Amending, ExactkError, InUnits, check_among, input_error, type_error, warn
+from exactk._runtime.faults import listed
 from exactk._runtime.progress import Progress
 from exactk._runtime.threads import resolve_threads
 from exactk._runtime.unit_names import unit_names_of_call
 from exactk._topk import topk
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from typing import Unpack
 
     from exactk._engine.problem import Fuser
@@ -152,6 +154,11 @@ def fuse(
     CapacityError
         If the result needs more memory than there is.
 
+    Warns
+    -----
+    EvaluationWarning
+        If a system has no item of any user in common with the others.
+
     Notes
     -----
     Sums are rounded once, so fused scores do not depend on the order of the systems, on threads or platforms, and
@@ -257,6 +264,7 @@ def fuse_systems(fuser: Fuser, systems: object, method: object, options: dict[st
         with progress.track(users), Amending(_with_system_named, inputs):
             fused = fuser(problem)
             progress.add_finished(users)
+        _warn_of_disjoint_systems(problem, list(inputs), fused[-1])
         (one, *_) = inputs.values()
         return _result(fused, one, rules, len(inputs))
 
@@ -407,6 +415,15 @@ def _lists_of(name: str, inputs: AlignedInputs, rules: _Rules) -> Rankings | Spa
     return lists
 
 
+def _warn_of_disjoint_systems(problem: FusionProblem, names: list[str], shares: Sequence[bool]) -> None:
+    """Warn of systems none of whose items of any user is in another system: ids may be of different kinds."""
+    read = [s for s, system in enumerate(problem.systems) if problem.weights[s] and len(system.items)]
+    apart = [names[s] for s in read if not shares[s]]
+    if apart and len(read) > 1:
+        of = f"system{'s' * (len(apart) > 1)} {listed([repr(name) for name in apart])}"
+        warn(f"no item of any user of {of} is in another system's list: check that ids of users and items are alike")
+
+
 def _with_system_named(error: ExactkError, inputs: dict[str, AlignedInputs]) -> ExactkError:
     """Return an error about lists, which numbers their system, with its name, and the keys of the user and the item."""
     numbered = re.fullmatch(r"systems\[(\d+)\]", error.argument or "")
@@ -421,7 +438,7 @@ def _with_system_named(error: ExactkError, inputs: dict[str, AlignedInputs]) -> 
 
 
 def _result(fused: Any, inputs: AlignedInputs, rules: _Rules, systems: int) -> FusedScores:  # noqa: ANN401 - FusedRows
-    indptr, items, scores, split_ties = fused
+    indptr, items, scores, split_ties, _ = fused
     if inputs.item_ids is not None:
         items = np.argsort(inputs.item_ids)[items]
     rows = Rows(

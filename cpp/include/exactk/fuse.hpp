@@ -69,6 +69,8 @@ struct FusedLists {
   std::vector<std::int64_t> items;
   std::vector<double> scores;
   Count split_ties = 0;  // users whose last item ties with one that was cut off
+  // By system: whether it has an item of any user that another system has too.
+  std::vector<std::uint8_t> shares;
 };
 
 // Sums are rounded once, so that a score does not depend on the order of the systems. Throws

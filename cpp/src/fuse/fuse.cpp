@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <numeric>
 #include <span>
@@ -59,6 +60,9 @@ void validate(const FusionRequest& request, const Run& run) {
   if (request.systems.empty()) {
     throw InputError({.argument = "systems", .expected = "at least one system", .found = "none"});
   }
+  if (std::ranges::none_of(request.systems, [](const auto& one) { return one.weight > 0; })) {
+    throw InputError({.argument = "weights", .expected = "a weight above 0", .found = "none"});
+  }
   for (std::size_t s = 0; s < request.systems.size(); ++s) {
     const FusedSystem& system = request.systems[s];
     const std::string argument = element("systems", s);
@@ -93,8 +97,10 @@ class UserFuser {
  public:
   UserFuser(const FusionRequest& request, const Run& run) : request_(request), run_(run) {
     const auto& systems = request.systems;
+    shares_.resize(systems.size());
     for (std::size_t s = 0; s < systems.size(); ++s) {
       if (systems[s].weight == 0) continue;
+      numbers_of_systems_.push_back(s);
       lists_.push_back(std::make_unique<SystemList>(systems[s], request.rules, kernels(request.isa),
                                                     element("systems", s), run));
     }
@@ -105,9 +111,13 @@ class UserFuser {
     }
   }
 
+  // Returns by system whether it had an item of a user so far that another system had too.
+  [[nodiscard]] std::span<const std::uint8_t> shares() const noexcept { return shares_; }
+
   // Appends the user's fused list. Throws InputError if the user's lists cannot be fused.
   void fuse(Count user, FusedLists& fused) {
     read(user);
+    note_shares();
     if (reads_union(request_.rules)) use_union();
     check_sign(user);
     missing_.clear();
@@ -183,6 +193,16 @@ class UserFuser {
                       .found = "again",
                       .item = repeated == sorted.end() ? -1 : *repeated,
                       .row = user});
+  }
+
+  void note_shares() {
+    const auto items = union_.items();
+    for (std::size_t s = 0; s < lists_.size(); ++s) {
+      std::uint8_t& shares = shares_[numbers_of_systems_[s]];
+      for (std::size_t i = begins_[s]; shares == 0 && i < begins_[s + 1]; ++i) {
+        shares = items[numbers_[i]].lists > 1 ? 1 : 0;
+      }
+    }
   }
 
   [[nodiscard]] std::span<double> values_of(std::size_t system) noexcept {
@@ -350,7 +370,9 @@ class UserFuser {
   const FusionRequest& request_;
   const Run& run_;
   std::vector<std::unique_ptr<SystemList>> lists_;  // of systems with a weight
+  std::vector<std::size_t> numbers_of_systems_;     // of these, among all systems
   std::vector<double> powers_;                      // of 1, 2, ... systems
+  std::vector<std::uint8_t> shares_;                // by system
   ItemUnion union_;
   // Of all lists, one after another: where each begins, and the number and the value of each item.
   std::vector<std::size_t> begins_;
@@ -433,7 +455,13 @@ FusedLists fuse(const FusionRequest& request) {
                       .expected = "arrays that do not change",
                       .found = "another thread writing to them"});
   }
-  return concatenate(blocks, run);
+  FusedLists fused = concatenate(blocks, run);
+  fused.shares.resize(request.systems.size());
+  for (const auto& fuser : fusers) {
+    if (!fuser) continue;
+    std::ranges::transform(fused.shares, fuser->shares(), fused.shares.begin(), std::bit_or<>());
+  }
+  return fused;
 }
 
 }  // namespace exactk

@@ -249,8 +249,8 @@ class FusionProblem(NamedTuple):
     report_progress: Callable[[int], object] | None = None  # to be called often, with the number of users done
 
 
-FusedRows: TypeAlias = "tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64], int]"
-"""Row offsets, items, scores, and the number of users whose last item ties with one that was cut off."""
+FusedRows: TypeAlias = "tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64], int, Sequence[bool]]"
+"""Row offsets, items, scores, how many last items tie with one that was cut off, and which systems share an item with another."""
 Fuser: TypeAlias = "Callable[[FusionProblem], FusedRows]"
 
 

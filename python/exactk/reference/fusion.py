@@ -28,7 +28,7 @@ _RANK_METHODS = {"rrf", "rbc", "borda"}
 
 
 def reference_fuser(problem: FusionProblem) -> FusedRows:
-    """Return row offsets, items and scores of the fused lists, and how many of these cut a tie."""
+    """Return the fused lists, how many of these cut a tie, and which systems share an item with another."""
     _check_numbers(problem)
     rows: list[list[tuple[int, float]]] = []
     split_ties = 0
@@ -43,7 +43,20 @@ def reference_fuser(problem: FusionProblem) -> FusedRows:
     entries = list(chain.from_iterable(rows))
     indptr = np.cumsum([0, *map(len, rows)])
     items = np.array([item for item, _ in entries], np.int64)
-    return indptr, items, np.array([score for _, score in entries], np.float64), split_ties
+    return indptr, items, np.array([score for _, score in entries], np.float64), split_ties, _shares(problem)
+
+
+def _shares(problem: FusionProblem) -> list[bool]:
+    """Return for each system whether a user's list, down to the depth, has an item that another system has too."""
+    with_weight = [s for s, weight in enumerate(problem.weights) if weight]
+    items = [
+        {(user, item) for user in range(len(system)) for item in _read(problem, system, problem.lows[s], user)}
+        for s, system in enumerate(problem.systems)
+        if problem.weights[s]
+    ]
+    counts = Counter(one for some in items for one in some)
+    shares = {s: any(counts[one] > 1 for one in some) for s, some in zip(with_weight, items, strict=True)}
+    return [shares.get(s, False) for s in range(len(problem.systems))]
 
 
 def _check_numbers(problem: FusionProblem) -> None:
@@ -55,6 +68,8 @@ def _check_numbers(problem: FusionProblem) -> None:
         refuse("power", "not from -64 to 64")
     if not all(0 <= weight <= 2.0**256 for weight in problem.weights):
         refuse("weights", "negative or not finite")
+    if not any(problem.weights):
+        refuse("weights", "all 0")
     if not all(abs(low) <= _MAX_SCORE for low in problem.lows):
         refuse("low", "too large")
 
