@@ -17,7 +17,7 @@ import scipy.sparse
 
 import exactk
 import fusion_oracle as oracle
-from exactk._fuse import FusionMethod, FusionTies, MissingScore, ScoreNorm
+from exactk._inputs.model.fused_scores import FusionMethod, FusionTies, MissingScore, ScoreNorm
 from exactk._runtime.threads import available_isas
 from strategies import examples
 

@@ -24,6 +24,7 @@ from exactk._options import (
     CompareOptions,
     CompareReportsOptions,
     EvaluatorOptions,
+    FusionOptions,
     JudgeOptions,
     Options,
     TopKOptions,
@@ -47,6 +48,7 @@ COLUMNS = {
 CONVERSIONS = {
     ("agreement", "one"): COLUMNS["predictions"],
     ("agreement", "other"): COLUMNS["predictions"],
+    ("fuse", "systems"): COLUMNS["predictions"],
     ("as_truth", "value"): COLUMNS["truth"],
     ("as_predictions", "value"): COLUMNS["predictions"],
     ("as_exclusions", "value"): COLUMNS["exclude"],
@@ -55,8 +57,11 @@ CONVERSIONS = {
 }
 
 
-# What the argument means elsewhere: keys of items, or their number.
-OTHER_ITEMS = {"Embeddings", "from_ratings", "neighbors"}
+# What the argument means elsewhere: keys of items, or their number; weights of systems, items that
+# these lack, a cutoff that may be none, and more ways to treat ties.
+OTHERS = {(name, "items") for name in ("Embeddings", "from_ratings", "neighbors")} | {
+    ("fuse", name) for name in ("weights", "missing", "k", "ties")
+}
 
 
 def parameters_of(call: Callable[..., Any]) -> dict[str, inspect.Parameter]:
@@ -79,13 +84,13 @@ USUAL = {"who": "user", "what": "item"}
 
 def test_an_argument_of_one_name_is_the_same_everywhere() -> None:
     """Only what both take counts: `read` has no convention."""
-    of_evaluate = parameters_of(exactk.evaluate)
+    of_evaluate = {**parameters_of(exactk.topk), **parameters_of(exactk.compare), **parameters_of(exactk.evaluate)}
     for name, function in FUNCTIONS.items():
         for parameter in parameters_of(function).values():
             if (name, parameter.name) == ("agreement", "metrics"):  # which are its own
                 assert parameter.annotation == of_evaluate["metrics"].annotation
-            elif parameter.name == "items" and name in OTHER_ITEMS:
-                assert parameter.annotation != of_evaluate["items"].annotation, name
+            elif (name, parameter.name) in OTHERS:
+                assert parameter.annotation != of_evaluate[parameter.name].annotation, name
             elif (same := of_evaluate.get(parameter.name)) and same.default is not same.empty:
                 assert (parameter.default, parameter.annotation) == (same.default, same.annotation), (name, parameter)
 
@@ -107,6 +112,7 @@ TAKING_OPTIONS: dict[str, tuple[Callable[..., Any], Any]] = {
     "agreement": (exactk.agreement, AgreementOptions),
     "judge": (exactk.judge, JudgeOptions),
     "topk": (exactk.topk, TopKOptions),
+    "fuse": (exactk.fuse, FusionOptions),
     "matching_conventions": (exactk.matching_conventions, ValueOptions),
     **{name: (getattr(exactk, name), ValueOptions) for name in VALUE_FUNCTIONS},
     "Metric": (exactk.results.Metric.__call__, ValueOptions),
@@ -141,7 +147,7 @@ def test_signatures_show_the_declared_options(name: str) -> None:
     for option, one in options.items():
         sources = [parameters_of(source) for source in (exactk.evaluate, exactk.compare, exactk.topk)]
         declarations = [source[option] for source in sources if option in source]
-        if declarations:  # but for those of engines
+        if declarations and (name, option) not in OTHERS:  # but for those of engines
             assert one.default == declarations[0].default, option
         assert one.kind is one.KEYWORD_ONLY
 
@@ -208,7 +214,7 @@ def test_functions_work_without_docstrings() -> None:
 
 def test_the_reference_has_the_options_of_the_core() -> None:
     """And no defaults of its own."""
-    for name in ("evaluate", "compare", "agreement", "judge", "topk"):
+    for name in ("evaluate", "compare", "agreement", "judge", "topk", "fuse"):
         _, kind = TAKING_OPTIONS[name]
         core, reference = parameters_of(getattr(exactk, name)), parameters_of(getattr(exactk.reference, name))
         options = reference.pop("options")
@@ -250,6 +256,7 @@ CALLS: dict[str, Callable[..., Any]] = {
     "compare_reports": partial(exactk.compare_reports, {}),
     "judge": partial(exactk.judge, [[1]], [[1]], 1),
     "topk": partial(exactk.topk, [[1.0]], 1),
+    "fuse": partial(exactk.fuse, {"a": [[1]]}),
     "matching_conventions": partial(exactk.matching_conventions, [[1]], [[1]], {"mrr": 1}),
     "Metric": partial(exactk.metrics.ndcg, [[1]], [[1]]),
     "AgreementMetric": partial(exactk.agreement_metrics.overlap, [[1]], [[1]]),
@@ -262,6 +269,7 @@ CALLS: dict[str, Callable[..., Any]] = {
     "reference.compare": partial(exactk.reference.compare, [[1]], {"a": [[1]]}),
     "reference.judge": partial(exactk.reference.judge, [[1]], [[1]], 1),
     "reference.topk": partial(exactk.reference.topk, [[1.0]], 1),
+    "reference.fuse": partial(exactk.reference.fuse, {"a": [[1]]}),
 }
 
 

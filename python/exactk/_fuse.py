@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from numbers import Real
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, cast, get_args
+from typing import TYPE_CHECKING, Any, NamedTuple, cast, get_args
 
 import numpy as np
 
@@ -17,7 +17,7 @@ from exactk._inputs.alignment import Alignment, name_rows_and_keys, truth_withou
 from exactk._inputs.conversions import predictions_input
 from exactk._inputs.keys.vocabulary import KIND_HINT
 from exactk._inputs.long_format import Encoding
-from exactk._inputs.model.fused_scores import FusedScores
+from exactk._inputs.model.fused_scores import FusedScores, FusionMethod, FusionTies, MissingScore, ScoreNorm
 from exactk._inputs.model.lists import Rankings
 from exactk._inputs.model.rows import Rows, count_users
 from exactk._inputs.model.scores import Scores, SparseScores
@@ -44,13 +44,6 @@ if TYPE_CHECKING:
     from exactk._inputs.model.top_k import TopK
     from exactk._inputs.types import PredictionsLike
     from exactk._plan.literals import Nan, RankingTies
-
-FusionMethod: TypeAlias = Literal["rrf", "sum", "mnz", "anz", "max", "min", "median", "rbc", "borda"]
-ScoreNorm: TypeAlias = Literal[
-    "none", "min_max", "max", "sum", "z", "theoretical_min_max", "rank", "borda", "distribution"
-]
-MissingScore: TypeAlias = Literal["zero", "lowest"]
-FusionTies: TypeAlias = Literal["lowest_id", "highest_id", "input_order", "shared", "expected"]
 
 _OF_RANKS = ("rrf", "rbc", "borda")
 _WITH_WEIGHTS = ("rrf", "sum", "mnz", "rbc", "borda")
@@ -176,18 +169,18 @@ def fuse(
     Examples
     --------
     >>> import exactk
-    >>> bm25 = {"q1": {"d1": 9.0, "d2": 7.0, "d3": 4.0}}
+    >>> bm25 = {"q1": {"d1": 9.0, "d2": 6.5, "d3": 4.0}}
     >>> dense = {"q1": {"d3": 0.75, "d1": 0.5, "d4": 0.25}}
     >>> exactk.fuse({"bm25": bm25, "dense": dense})
-    Fused by rrf of 2 systems, 4 items of 1 user
     user  rank  item      score
-    q1       1    d1  0.0325225
-    q1       2    d3  0.0322665
-    q1       3    d2   0.016129
-    q1       4    d4   0.015873
+    q1       1  d1    0.0325225
+    q1       2  d3    0.0322665
+    q1       3  d2     0.016129
+    q1       4  d4     0.015873
+    method rrf; 2 systems, 1 user
     >>> convex = exactk.fuse({"bm25": bm25, "dense": dense}, "sum", weights={"bm25": 0.75, "dense": 0.25})
     >>> convex.to_pandas()["score"].tolist()
-    [0.875, 0.45, 0.25, 0.0]
+    [0.875, 0.375, 0.25, 0.0]
     >>> exactk.evaluate({"q1": ["d3"]}, convex, "mrr@10")["mrr@10"]
     0.3333333333333333
     """

@@ -15,9 +15,9 @@ from exactk._runtime.records import NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
-    from exactk._fuse import FusionTies, MissingScore, ScoreNorm
     from exactk._inference.significance import Alternative
     from exactk._inputs.items import CatalogueLike
+    from exactk._inputs.model.fused_scores import FusionTies, MissingScore, ScoreNorm
     from exactk._inputs.parents import ParentsLike
     from exactk._inputs.types import (
         CandidatesLike,

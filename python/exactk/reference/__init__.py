@@ -31,8 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Unpack
 
-    from exactk._fuse import FusionMethod
-    from exactk._inputs.model.fused_scores import FusedScores
+    from exactk._inputs.model.fused_scores import FusedScores, FusionMethod
     from exactk._inputs.model.top_k import TopK
     from exactk._inputs.types import Blocks, ExclusionsLike, PredictionsLike, ScoresLike, TruthLike
     from exactk._options import Options

@@ -29,7 +29,7 @@ _RANK_METHODS = {"rrf", "rbc", "borda"}
 
 def reference_fuser(problem: FusionProblem) -> FusedRows:
     """Return the fused lists, how many of these cut a tie, and which systems share an item with another."""
-    _check_numbers(problem)
+    _check_options(problem)
     rows: list[list[tuple[int, float]]] = []
     split_ties = 0
     for user in range(len(problem.systems[0])):
@@ -43,10 +43,10 @@ def reference_fuser(problem: FusionProblem) -> FusedRows:
     entries = list(chain.from_iterable(rows))
     indptr = np.cumsum([0, *map(len, rows)])
     items = np.array([item for item, _ in entries], np.int64)
-    return indptr, items, np.array([score for _, score in entries], np.float64), split_ties, _shares(problem)
+    return indptr, items, np.array([score for _, score in entries], np.float64), split_ties, _have_shared_items(problem)
 
 
-def _shares(problem: FusionProblem) -> list[bool]:
+def _have_shared_items(problem: FusionProblem) -> list[bool]:
     """Return for each system whether a user's list, down to the depth, has an item that another system has too."""
     with_weight = [s for s, weight in enumerate(problem.weights) if weight]
     items = [
@@ -59,7 +59,7 @@ def _shares(problem: FusionProblem) -> list[bool]:
     return [shares.get(s, False) for s in range(len(problem.systems))]
 
 
-def _check_numbers(problem: FusionProblem) -> None:
+def _check_options(problem: FusionProblem) -> None:
     if not (problem.rank_constant >= 0 and math.isfinite(problem.rank_constant)):
         refuse("rank_constant", "negative or not finite")
     if not 0 < problem.persistence < 1:

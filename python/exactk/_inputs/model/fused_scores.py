@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Literal, Self, TypeAlias
 
 import numpy as np
 
@@ -20,6 +20,13 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from exactk._runtime.table import Table
+
+FusionMethod: TypeAlias = Literal["rrf", "sum", "mnz", "anz", "max", "min", "median", "rbc", "borda"]
+ScoreNorm: TypeAlias = Literal[
+    "none", "min_max", "max", "sum", "z", "theoretical_min_max", "rank", "borda", "distribution"
+]
+MissingScore: TypeAlias = Literal["zero", "lowest"]
+FusionTies: TypeAlias = Literal["lowest_id", "highest_id", "input_order", "shared", "expected"]
 
 
 class FusedScores(SparseScores, ExportsTable, eq=False, init=False):
