@@ -47,12 +47,11 @@ class FusedScores(SparseScores, ExportsTable, eq=False, init=False):
     >>> bm25, dense = {"q1": {"d1": 9.5, "d2": 7.0}}, {"q1": {"d3": 0.75, "d1": 0.5}}
     >>> fused = exactk.fuse({"bm25": bm25, "dense": dense}, "sum")
     >>> fused
-    Fused by sum of 2 systems, 3 items of 1 user
     user  rank  item  score
-    q1    1     d1        1
-          2     d3        1
-          3     d2        0
-    norm min_max; missing zero
+    q1       1  d1        1
+    q1       2  d3        1
+    q1       3  d2        0
+    method sum, norm min_max, missing zero; 2 systems, 1 user
     >>> print(fused.to_trec(tag="fused"), end="")
     q1 Q0 d1 1 1.0 fused
     q1 Q0 d3 2 1.0 fused
@@ -137,12 +136,18 @@ class FusedScores(SparseScores, ExportsTable, eq=False, init=False):
         *keys, items, ranks, scores = columns.values()
         if len(keys) != 1:
             raise input_error("users", "one key, as TREC runs have", plural(len(keys), "column"))
-        queries, documents = ([str(key) for key in np.asarray(column).tolist()] for column in (keys[0], items))
+        queries, documents = ([_field(key) for key in np.asarray(column).tolist()] for column in (keys[0], items))
         for name, texts in zip((*self.unit_names, "tag"), (queries, documents, [tag]), strict=True):
-            if wrong := next((text for text in dict.fromkeys(texts) if not re.fullmatch(r"\S+", text)), None):
-                raise input_error(name, "keys without blanks, as TREC runs have", repr(wrong))
+            for text in dict.fromkeys(texts):
+                if not _FIELD.fullmatch(text):
+                    raise input_error(name, "UTF-8 text without blanks, as TREC runs have", repr(text))
         lines = zip(queries, documents, ranks.tolist(), scores.tolist(), strict=True)
         return "".join(f"{query} Q0 {document} {rank} {score!r} {tag}\n" for query, document, rank, score in lines)
 
 
+def _field(key: object) -> str:
+    return key.decode("utf-8", "surrogateescape") if isinstance(key, bytes) else str(key)
+
+
+_FIELD = re.compile(r"[^ \t\n\v\f\r\ud800-\udfff]+")  # U+00A0 separates no fields
 _FACTS = ("method", "norm", "missing", "split_ties", "system_count", "unit_names")
