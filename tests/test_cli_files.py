@@ -195,6 +195,7 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     "topk": ("topk", "FILE", "-k", "3"),
     "topk csv": ("topk", "FILE", "-k", "3", "--format", "csv"),
     "topk json": ("topk", "FILE", "-k", "3", "--format", "json"),
+    "fuse": ("fuse", "r.run", "FILE"),
     "topk excluded": ("topk", "r.run", "-k", "3", "--exclude", "FILE"),
     "merge": ("merge", "FILE"),
     "merge second": ("merge", "a.state", "FILE"),

@@ -47,6 +47,7 @@ def feed(monkeypatch: pytest.MonkeyPatch) -> Callable[[bytes], None]:
         (["compare", "qrels.txt", "a=one.run", "two.run", "-m", "mrr"], "one.run"),
         (["evaluate", "qrels.txt", "one.run", "--format", "trec", "-m", "runid", "-m", "map", "-q"], "one.run"),
         (["topk", "one.run", "-k", "1"], "one.run"),
+        (["fuse", "one.run", "two.run"], "two.run"),
         (["conventions", "--matching", "mrr=0.75", "qrels.txt", "one.run"], "one.run"),
         (["conventions", "--matching", "mrr=0.75", "qrels.txt", "one.run"], "qrels.txt"),
         (["merge", "one.state", "--format", "csv"], "one.state"),

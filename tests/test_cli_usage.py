@@ -28,6 +28,7 @@ def test_the_help_lists_the_commands(run: Run) -> None:
         "report",
         "merge",
         "topk",
+        "fuse",
         "metrics",
         "conventions",
         "doctor",
@@ -52,8 +53,8 @@ def test_each_help_has_an_example_that_parses(name: str, run: Run) -> None:
 NO_BOUNDS = ("ndcg@10", "ndcg@10=", "=0.3", "ndcg@10=high", "ndcg@10=nan", "fbeta(beta=2)")
 USAGE_ERRORS = {
     "": {
-        "nope": "command: expected one of evaluate, compare, explain, report, merge, topk, metrics, conventions, doctor, found 'nope'",
-        "evalaute a b": "command: expected one of evaluate, compare, explain, report, merge, topk, metrics, conventions, doctor, found "
+        "nope": "command: expected one of evaluate, compare, explain, report, merge, topk, fuse, metrics, conventions, doctor, found 'nope'",
+        "evalaute a b": "command: expected one of evaluate, compare, explain, report, merge, topk, fuse, metrics, conventions, doctor, found "
         "'evalaute'; did you mean 'evaluate'?",
         "--nope": "unrecognized arguments: --nope",
     },
@@ -106,6 +107,27 @@ USAGE_ERRORS = {
         "a -k x": "-k: expected an integer such as 10, found 'x'",
         "a -k 3 --set gain=exp2": "--set: expected ties, nan or score_dtype, found gain",
         "a -k 3 -o /no/x": "-o: expected the path of a file, in a folder that exists, found '/no/x'",
+    },
+    "fuse": {  # before files are read, as there are none
+        "": "the following arguments are required: NAME=PATH",
+        "a b --method rff": "--method: expected one of rrf, sum, mnz, anz, max, min, median, rbc, borda, found 'rff'; did you",
+        "a b --norm z": "--norm: expected none with a method that reads ranks, found norm='z' and method='rrf'",
+        "a b --weights a=1,c=2": "--weights: expected one of 'a', 'b', found 'c'",
+        "a b --weights a=1": "--weights: expected a number for each system, found none for 'b'",
+        "a b --weights a=1,a=2": "--weights: expected each system once, as in bm25=0.7,dense=0.3, found 'a=1,a=2'",
+        "a b --weights 1": "--weights: expected each system once, as in bm25=0.7,dense=0.3, found '1'",
+        "a b --weights a=x,b=1": "--weights: expected a number, found 'x'",
+        "a b --weights a=-1,b=1": "--weights: expected finite weights, at least 0, found -1",
+        "a b --rank-constant -1": "--rank-constant: expected a finite number, at least 0, found -1",
+        "a b --method sum --persistence .5": "--persistence: expected it with method='rbc', found method='sum'",
+        "a b --method sum --low a=0": "--low: expected it with norm='theoretical_min_max', and only with it, found ",
+        "a b --method sum --norm theoretical_min_max --low a=0": "--low: expected a number for each system, found none",
+        "a b -k 0": "-k: expected a cutoff in [1, 2^31), found 0",
+        "a b --depth 0": "--depth: expected a cutoff in [1, 2^31), found 0",
+        "a b --depth x": "--depth: expected an integer such as 10, found 'x'",
+        "a b --score s --rank r": "--rank: not allowed with argument --score",
+        "a b --user u": "--user: expected a file with names of columns, found none in a and b",
+        "a b -o a": "-o: expected a file without another use, found 'a': 'a' is read",
     },
     "metrics": {
         "f2@10": "METRIC: expected the name of a metric, found 'f2@10'; did you mean 'fbeta'?",

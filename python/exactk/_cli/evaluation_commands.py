@@ -93,6 +93,16 @@ def add_truth(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def add_systems(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments that name systems."""
+    parser.add_argument(
+        "systems",
+        nargs="+",
+        metavar="NAME=PATH",
+        help="a system's name and its predictions, with scores or ranks: a file, directory or pattern",
+    )
+
+
 _INPUTS = {
     "exclude": "items not to rank, such as training items",
     "candidates": "the only items that may be ranked: of each user, or one column of items for all users",
@@ -230,12 +240,7 @@ def add_compare(commands: Commands) -> None:
         f"{FORMATS}Without NAME=, a system is called as its file. Differences need SciPy. {GATE_CODES}",
     )
     add_truth(parser)
-    parser.add_argument(
-        "systems",
-        nargs="+",
-        metavar="NAME=PATH",
-        help="a system's name and its predictions, with scores or ranks: a file, directory or pattern",
-    )
+    add_systems(parser)
     add_options(parser, several=True)
     add_comparison_options(parser)
     add_gate_options(parser)

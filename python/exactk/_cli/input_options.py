@@ -91,7 +91,7 @@ def add_input_option(parser: argparse._ActionsContainer, name: str, text: str) -
 
 
 def add_column_options(
-    parser: argparse.ArgumentParser, *, truth: bool, of_user: str = "--user"
+    parser: argparse.ArgumentParser, *, truth: bool, ranks: bool = True, of_user: str = "--user"
 ) -> argparse._ArgumentGroup:
     """Add the options that name columns, and return their group; common names are detected without them."""
     parser.add_argument(
@@ -108,8 +108,9 @@ def add_column_options(
     columns.add_argument("--item", metavar="NAME", help="item or document column")
     order = columns.add_mutually_exclusive_group()
     order.add_argument("--score", metavar="NAME", help="score column of predictions; the highest score is best")
-    if truth:
+    if ranks:
         order.add_argument("--rank", metavar="NAME", help="rank column of predictions; the lowest rank is best")
+    if truth:
         columns.add_argument("--grade", metavar="NAME", help="grade column of the truth")
     return columns
 

@@ -1,4 +1,4 @@
-"""The commands that evaluate nothing: lists of metrics and conventions, the best items, the check of an installation."""
+"""The commands that evaluate nothing: metrics and conventions, best items, fused runs, the check of an installation."""
 
 from __future__ import annotations
 
@@ -6,13 +6,15 @@ import argparse
 import os
 import re
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, NamedTuple
+from inspect import signature
+from typing import TYPE_CHECKING, Any, NamedTuple, get_args
 
 import numpy as np
 
 import exactk
 from exactk._cli import trec
 from exactk._cli.evaluated_systems import find_systems
+from exactk._cli.evaluation_commands import FORMATS, add_systems
 from exactk._cli.input_options import (
     Input,
     add_column_options,
@@ -26,15 +28,19 @@ from exactk._cli.input_options import (
     parse_count,
     read_file,
     read_system,
+    refusing_text,
 )
 from exactk._cli.result import json_object
 from exactk._cli.streams import check_outputs, input_path, print_text
 from exactk._inputs.keys.column_roles import ColumnNames
+from exactk._inputs.model.fused_scores import FusionMethod, FusionTies, MissingScore, ScoreNorm
+from exactk._inputs.registry import FilesOfSystems
 from exactk._metric_pages import text_page
 from exactk._plan.conventions import as_convention, conventions, departures
-from exactk._plan.fields import FIELDS
+from exactk._plan.fields import FIELDS, number_of_text
+from exactk._plan.literals import Nan
 from exactk._plan.metrics import evaluation_metrics, metric_info
-from exactk._runtime.errors import input_error, type_error
+from exactk._runtime.errors import ExactkError, InUnits, input_error, type_error
 from exactk._runtime.optional import OPTIONAL_LIBRARIES, format_facts, installation_facts, version_of
 from exactk._runtime.table import Table, format_csv, format_text
 from exactk._runtime.threads import available_isas, default_threads, requested_isa
@@ -42,6 +48,7 @@ from exactk._runtime.written_files import write_file
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
+    from pathlib import Path
 
     from numpy.typing import NDArray
 
@@ -188,7 +195,7 @@ def add_topk(commands: Commands) -> None:
     add_set_option(
         parser, "how scores are ranked, such as ties=highest_id, nan=last or score_dtype=float32; repeatable"
     )
-    add_column_options(parser, truth=False)
+    add_column_options(parser, truth=False, ranks=False)
     parser.add_argument(
         "--format",
         choices=tuple(_FORMATS),
@@ -212,10 +219,7 @@ def run_topk(arguments: argparse.Namespace) -> int:
     best = exactk.topk(scores, arguments.k, exclude, **rules)
     users = np.arange(len(scores)) if scores.user_vocabulary is None else scores.user_vocabulary.array
     text = "".join(_FORMATS[arguments.format](_ranked_lists(users, best)))
-    if arguments.output:
-        write_file(arguments.output, text.encode("utf-8", "surrogateescape"))
-    else:
-        print_text(text, is_data=True)
+    _write(text, arguments.output)
     return 0
 
 
@@ -273,6 +277,93 @@ def _json_lines(lists: Iterable[_RankedList]) -> Iterator[str]:
 
 
 _FORMATS = {"trec": _trec_lines, "csv": _csv_text, "json": _json_lines}
+
+
+def _number(text: str) -> float:
+    with refusing_text():
+        return number_of_text(text, "")
+
+
+def _numbers_by_system(text: str) -> dict[str, float]:
+    pairs = [part.rpartition("=") for part in text.split(",")]
+    numbers = {name: _number(number) for name, _, number in pairs}
+    if "" in numbers or len(numbers) < len(pairs):
+        message = f"expected each system once, as in bm25=0.7,dense=0.3, found {text!r}"
+        raise argparse.ArgumentTypeError(message)
+    return numbers
+
+
+def _number_or_by_system(text: str) -> float | dict[str, float]:
+    return _numbers_by_system(text) if "=" in text else _number(text)
+
+
+_FUSION: Mapping[str, tuple[Any, str, str]] = {
+    "--method": (FusionMethod, "", "how the ranks or scores of an item make its fused score"),
+    "--norm": (ScoreNorm, "", "how the scores of a list are normalised (default: min_max, if the method reads scores)"),
+    "--weights": (_numbers_by_system, "NAME=WEIGHT[,...]", "the weight of each system (default: 1 each)"),
+    "--missing": (
+        MissingScore,
+        "",
+        "what an item that a system lacks counts there, for sum and mnz (default: zero, or with --norm z lowest)",
+    ),
+    "--depth": (parse_count, "N", "how many items of each list are read, the best (default: all)"),
+    "-k": (parse_count, "N", "the most items of a fused list (default: all)"),
+    "--rank-constant": (_number, "K", "what rrf adds to each rank"),
+    "--persistence": (_number, "P", "the weight of a rank over that of the rank before, for rbc"),
+    "--power": (_number, "P", "the power of the number of systems that have an item, for mnz"),
+    "--low": (_number_or_by_system, "LOW|NAME=LOW[,...]", "the lowest possible score, for --norm theoretical_min_max"),
+    "--ties": (FusionTies, "", "the ranks of equal scores in a list"),
+    "--nan": (Nan, "", "whether a NaN score is an error or comes last"),
+}
+"""The type, the metavar and the help of each option of `exactk.fuse`, whose signature has the defaults."""
+_FUSION_NAMES = {option.lstrip("-").replace("-", "_"): option for option in _FUSION}
+
+
+def add_fuse(commands: Commands) -> None:
+    """Add the command's parser."""
+    parser = add_command(
+        commands,
+        "fuse",
+        run_fuse,
+        "fuse the lists of several systems to one list for each user",
+        "exactk fuse bm25.run dense.run --method sum --weights bm25=0.7,dense=0.3 --depth 1000 -k 100 -o fused.run",
+        f"The result is a TREC run. {FORMATS}Without NAME=, a system is called as its file.",
+    )
+    add_systems(parser)
+    for name, option in _FUSION_NAMES.items():
+        kind, metavar, text = _FUSION[option]
+        default = signature(exactk.fuse).parameters[name].default
+        form = {"choices": choices} if (choices := get_args(kind)) else {"type": kind, "metavar": metavar}
+        parser.add_argument(option, help=text + (f" (default: {default})" if default is not None else ""), **form)
+    add_column_options(parser, truth=False)
+    parser.add_argument("--tag", metavar="NAME", help="the name of the run in its last column (default: the method)")
+    parser.add_argument("-o", dest="output", type=output_path, metavar="FILE", help="output file (default: stdout)")
+
+
+def run_fuse(arguments: argparse.Namespace) -> int:
+    systems = find_systems(arguments.systems)
+    inputs = [Input("predictions", path, name) for name, paths in systems.items() for path in paths]
+    check_outputs({"-o": arguments.output}, [one.path for one in inputs], prints=not arguments.output)
+    check_inputs(arguments, inputs)
+    options = {name: given for name in _FUSION_NAMES if (given := getattr(arguments, name)) is not None}
+    no_lists = exactk.SparseScores([0], [], np.zeros(0))
+    with InUnits(None), FilesOfSystems():
+        try:
+            exactk.fuse(dict.fromkeys(systems, no_lists), **options)  # refuses options before files are read
+            lists = {name: read_system(arguments, paths) for name, paths in systems.items()}
+            fused = exactk.fuse(lists, **options)
+        except ExactkError as error:
+            raise error.amended(argument=_FUSION_NAMES.get(error.argument or "", error.argument)) from None
+    _write(fused.to_trec(tag=fused.method if arguments.tag is None else arguments.tag), arguments.output)
+    return 0
+
+
+def _write(text: str, path: Path | None) -> None:
+    """Write the text of data to the file, or print it."""
+    if path:
+        write_file(path, text.encode("utf-8", "surrogateescape"))
+    else:
+        print_text(text, is_data=True)
 
 
 _METRICS = ("ndcg@[5,20]", "recall@20", "average_precision", "reciprocal_rank", "auc", "num_hits@5")
