@@ -292,9 +292,9 @@ REFUSED: dict[str, tuple[dict[str, Any], str]] = {
     "weights of another system": ({"weights": {"x": 1, "z": 1}}, "'z'"),
     "weights of some systems": ({"weights": {"x": 1}}, "'y'"),
     "a list of weights": ({"weights": [1, 2]}, "weights={'x': ..., 'y': ...}"),
-    "a negative weight": ({"weights": {"x": 1, "y": -1}}, "at least 0"),
+    "a negative weight": ({"weights": {"x": 1, "y": -1}}, "from 0 to 2^256"),
     "no weight above 0": ({"weights": {"x": 0, "y": 0}}, "a weight above 0"),
-    "a weight that is NaN": ({"weights": {"x": 1, "y": np.nan}}, "at least 0"),
+    "a weight that is NaN": ({"weights": {"x": 1, "y": np.nan}}, "from 0 to 2^256"),
     "a negative constant": ({"rank_constant": -1}, "rank_constant"),
     "persistence 1": ({"method": "rbc", "persistence": 1.0}, "persistence"),
     "power 65": ({"method": "mnz", "power": 65}, "power"),
@@ -307,7 +307,7 @@ REFUSED: dict[str, tuple[dict[str, Any], str]] = {
     "infinity": ({"systems": {"x": X, "y": {"q": {"a": np.inf}}}, "method": "sum"}, "inf"),
     "a score below its low": (
         {"systems": {"x": X, "y": {"q": {"a": -1.0}}}, "method": "sum", "norm": "theoretical_min_max", "low": 0},
-        "no score below its low",
+        "no score below its low, 0, found -1",
     ),
     "no score above 0": ({"systems": {"x": {"q": {"a": -1.0}}}, "method": "max", "norm": "max"}, "norm='max'"),
     "negative scores": (

@@ -67,7 +67,7 @@ void validate(const FusionRequest& request, const Run& run) {
     const FusedSystem& system = request.systems[s];
     const std::string argument = element("systems", s);
     check_number(system.weight >= 0 && system.weight <= kMaxWeight, "weights",
-                 "finite weights, at least 0", system.weight);
+                 "weights from 0 to 2^256", system.weight);
     check_number(std::abs(system.low) <= kMaxScore, "low", "numbers from -2^500 to 2^500",
                  system.low);
     if (const auto* scores = std::get_if<SparseScores>(&system.lists)) {

@@ -24,27 +24,24 @@ double deviation_from(double mean, std::span<const double> scores, RoundedSum& s
 
 }  // namespace
 
-const char* normalise(std::span<double> scores, ScoreNorm norm, double low, RoundedSum& sum) {
-  if (scores.empty() || norm == ScoreNorm::none) return nullptr;
+void normalise(std::span<double> scores, ScoreNorm norm, double low, RoundedSum& sum) {
+  if (scores.empty() || norm == ScoreNorm::none) return;
   const auto [least, greatest] = std::ranges::minmax(scores);
   const double range = greatest - least;
   switch (norm) {
     case ScoreNorm::min_max:
       scale(scores, least, range, 1);
-      return nullptr;
+      break;
     case ScoreNorm::max:
-      if (greatest <= 0) return "a greatest score above 0, as norm='max' divides by it";
       scale(scores, 0, greatest, 0);
-      return nullptr;
+      break;
     case ScoreNorm::theoretical_min_max:
-      if (least < low) return "no score below its low";
       scale(scores, low, greatest - low, 1);
-      return nullptr;
-    case ScoreNorm::sum: {
+      break;
+    case ScoreNorm::sum:
       for (double& score : scores) score -= least;
       scale(scores, 0, rounded_sum(scores, sum), 1 / static_cast<double>(scores.size()));
-      return nullptr;
-    }
+      break;
     default: {  // z, distribution
       const double mean = mean_of(scores, sum);
       const double deviation = range > 0 ? deviation_from(mean, scores, sum) : 0;
@@ -53,7 +50,6 @@ const char* normalise(std::span<double> scores, ScoreNorm norm, double low, Roun
       } else {
         scale(scores, mean - 3 * deviation, 6 * deviation, 0.5);
       }
-      return nullptr;
     }
   }
 }

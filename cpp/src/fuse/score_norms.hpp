@@ -11,9 +11,8 @@ namespace exactk {
 // The greatest score that is fused: room for squares, and for sums of products with weights.
 inline constexpr double kMaxScore = 0x1p500;
 
-// Replaces scores by their normalised ones; `low` is the lowest possible score. Each sum is
-// rounded once. Returns what the norm needs of the scores and does not find, or nullptr.
-[[nodiscard]] const char* normalise(std::span<double> scores, ScoreNorm norm, double low,
-                                    RoundedSum& sum);
+// Replaces scores by their normalised ones. Each sum is rounded once. Requires a greatest score
+// above 0 for `max`, and none below `low`, the lowest possible one, for `theoretical_min_max`.
+void normalise(std::span<double> scores, ScoreNorm norm, double low, RoundedSum& sum);
 
 }  // namespace exactk

@@ -110,11 +110,18 @@ bool SystemList::read_in_order(RankableRow<Row>& row) {
 
 void SystemList::use_scores(Count user) {
   for (const double score : values_) {
-    if (std::abs(score) <= kMaxScore) continue;
-    refuse(user, "scores from -2^500 to 2^500", format_number(score));
+    if (!(std::abs(score) <= kMaxScore)) {
+      refuse(user, "scores from -2^500 to 2^500", format_number(score));
+    }
+    if (rules_.norm == ScoreNorm::theoretical_min_max && score < system_.low) {
+      refuse(user, "no score below its low, " + format_number(system_.low), format_number(score));
+    }
   }
-  const char* const lacks = normalise(values_, rules_.norm, system_.low, sum_);
-  if (lacks != nullptr) refuse(user, lacks, "others");
+  if (rules_.norm == ScoreNorm::max && !values_.empty() && std::ranges::max(values_) <= 0) {
+    refuse(user, "a score above 0, as norm='max' divides by the greatest",
+           format_number(std::ranges::max(values_)));
+  }
+  normalise(values_, rules_.norm, system_.low, sum_);
 }
 
 // Replaces scores by the values of ranks.
