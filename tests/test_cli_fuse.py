@@ -149,7 +149,7 @@ REFUSED = {
     "a.run inf.run --method sum": "predictions: expected scores from -2^500 to 2^500, found inf in system 'inf' (query",
     "ranks.csv --method sum": "predictions: expected scores, found rankings, which have none in system 'ranks'",
     "a.run c.run --method sum --norm none": "predictions: expected normalised scores of at least 0, found -1 in system 'c'",
-    "a.run b.run --method sum --norm theoretical_min_max --low 1": "predictions: expected no score below its low, found",
+    "a.run b.run --method sum --norm theoretical_min_max --low 1": "predictions: expected no score below its low, 1, found 0.8 in",
     "sites.csv --user user --user site": "users: expected one key, as TREC runs have, found 2 columns",
     "blank.csv": "item: expected UTF-8 text without blanks, as TREC runs have, found 'x y'",
     "a.run --tag=x\ty": "--tag: expected UTF-8 text without blanks, as TREC runs have, found 'x\\ty'; see exactk fuse --help",

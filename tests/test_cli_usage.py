@@ -117,7 +117,7 @@ USAGE_ERRORS = {
         "a b --weights a=1,a=2": "--weights: expected each system once, as in bm25=0.7,dense=0.3, found 'a=1,a=2'",
         "a b --weights 1": "--weights: expected each system once, as in bm25=0.7,dense=0.3, found '1'",
         "a b --weights a=x,b=1": "--weights: expected a number, found 'x'",
-        "a b --weights a=-1,b=1": "--weights: expected finite weights, at least 0, found -1",
+        "a b --weights a=-1,b=1": "--weights: expected weights from 0 to 2^256, found -1",
         "a b --rank-constant -1": "--rank-constant: expected a finite number, at least 0, found -1",
         "a b --method sum --persistence .5": "--persistence: expected it with method='rbc', found method='sum'",
         "a b --method sum --low a=0": "--low: expected it with norm='theoretical_min_max', and only with it, found ",
