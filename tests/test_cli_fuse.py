@@ -94,7 +94,10 @@ def test_ties_and_nan(run: Run) -> None:
     for ties, scores in {"highest_id": [1 / 62, 1 / 61, 1 / 63], "shared": [1 / 62, 1 / 62, 1 / 63]}.items():
         rows = [line.split() for line in run("fuse", "tied.run", "--ties", ties).out.splitlines()]
         assert [float(row[4]) for row in sorted(rows, key=lambda row: row[2])] == scores
-    assert_refused(run("fuse", "nan.run"), "predictions: expected scores without NaN, found NaN in system 'nan' (query")
+    assert_refused(
+        run("fuse", "nan.run"),
+        "predictions: expected scores without NaN, found NaN in system 'nan'; --nan last ranks them last",
+    )
     assert run("fuse", "nan.run", "--nan", "last").out.splitlines()[1].split()[2:4] == ["y", "2"]
 
 

@@ -224,6 +224,13 @@ def test_rankings_have_ranks_alone() -> None:
     assert "system 'x'" in str(caught.value)
 
 
+def test_a_system_without_items_has_nothing_to_refuse() -> None:
+    expected = lists_of(exactk.fuse({"x": BM25}, "sum"))
+    nothings: list[dict[str, Any]] = [{}, {"q1": []}, {"q1": {}}]
+    for nothing in nothings:
+        assert lists_of(exactk.fuse({"x": BM25, "none": nothing}, "sum")) == expected
+
+
 def test_wide_integers_are_ranked_exactly() -> None:
     ids, wide = np.array([1, 2]), np.array([2**62, 2**62 + 1])
     one = exactk.SparseScores(np.array([0, 2]), ids, wide)
@@ -303,7 +310,8 @@ REFUSED: dict[str, tuple[dict[str, Any], str]] = {
     "depth 0": ({"depth": 0}, "depth"),
     "k as text": ({"k": "10"}, "k"),
     "ties of a truth": ({"ties": "optimistic"}, "shared"),
-    "NaN": ({"systems": {"x": X, "y": {"q": {"a": np.nan}}}}, "system 'y'"),
+    "NaN": ({"systems": {"x": X, "y": {"q": {"a": np.nan}}}}, "in system 'y'; nan='last' ranks them last"),
+    "NaN among scores": ({"systems": {"x": {"q": {"a": np.nan}}}, "method": "sum", "nan": "last"}, "found NaN"),
     "infinity": ({"systems": {"x": X, "y": {"q": {"a": np.inf}}}, "method": "sum"}, "inf"),
     "a score below its low": (
         {"systems": {"x": X, "y": {"q": {"a": -1.0}}}, "method": "sum", "norm": "theoretical_min_max", "low": 0},

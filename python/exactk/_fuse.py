@@ -398,6 +398,8 @@ def _lists_of(name: str, inputs: AlignedInputs, rules: _Rules) -> Rankings | Spa
     assert isinstance(lists, (Rankings, SparseScores))  # noqa: S101 - others were cut at the depth
     if not rules.reads_scores:
         return lists
+    if isinstance(lists, Rankings) and not len(lists.items):
+        return SparseScores.from_lists(lists, np.zeros(0), "predictions", is_complete=False)
     if isinstance(lists, Rankings):
         with in_system(name):
             hint = "method='rrf', 'rbc' or 'borda', or norm='rank', reads ranks"

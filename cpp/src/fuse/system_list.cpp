@@ -69,7 +69,13 @@ void SystemList::read_scores(ScoreRanker<Row>& ranker, Count user) {
   RankableRow<Row>& row = ranker.row();
   const bool needs_ranks = reads_ranks(rules_);
   if (row.has_nan() && (!needs_ranks || rules_.nan == NanScores::raise)) {
-    refuse(user, "scores without NaN", "NaN");
+    Fault fault{
+        .argument = argument_, .expected = "scores without NaN", .found = "NaN", .row = user};
+    if (needs_ranks) {
+      fault.change = Change{"nan", "last", true};
+      fault.hint = "ranks them last";
+    }
+    throw InputError(std::move(fault));
   }
   const Count depth = std::min(rules_.depth, static_cast<Count>(row.size()));
   const RankedList ranked =

@@ -41,6 +41,7 @@ from exactk._plan.fields import FIELDS, number_of_text
 from exactk._plan.literals import Nan
 from exactk._plan.metrics import evaluation_metrics, metric_info
 from exactk._runtime.errors import ExactkError, InUnits, input_error, type_error
+from exactk._runtime.faults import Option
 from exactk._runtime.optional import OPTIONAL_LIBRARIES, format_facts, installation_facts, version_of
 from exactk._runtime.table import Table, format_csv, format_text
 from exactk._runtime.threads import available_isas, default_threads, requested_isa
@@ -316,6 +317,7 @@ _FUSION: Mapping[str, tuple[Any, str, str]] = {
     "--nan": (Nan, "", "whether a NaN score is an error or comes last"),
 }
 """The type, the metavar and the help of each option of `exactk.fuse`, whose signature has the defaults."""
+_NAN_LAST = Option("nan", "last")
 _FUSION_NAMES = {option.lstrip("-").replace("-", "_"): option for option in _FUSION}
 
 
@@ -353,7 +355,9 @@ def run_fuse(arguments: argparse.Namespace) -> int:
             lists = {name: read_system(arguments, paths) for name, paths in systems.items()}
             fused = exactk.fuse(lists, **options)
         except ExactkError as error:
-            raise error.amended(argument=_FUSION_NAMES.get(error.argument or "", error.argument)) from None
+            hint = tuple("--nan last" if part == _NAN_LAST else part for part in error.fault.hint)
+            argument = _FUSION_NAMES.get(error.argument or "", error.argument)
+            raise error.amended(argument=argument, hint=hint) from None
     _write(fused.to_trec(tag=fused.method if arguments.tag is None else arguments.tag), arguments.output)
     return 0
 
