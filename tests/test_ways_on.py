@@ -354,7 +354,15 @@ class Array(Tensor):
         return np.array([[0.5, 0.75], [0.75, 0.5]], dtype)
 
 
-@pytest.mark.parametrize("dtype", ["torch.bfloat16", "torch.float8_e4m3fn", "bfloat16", "float8_e5m2"])
+@pytest.mark.parametrize("dtype", ["torch.bfloat16", "bfloat16"])
+def test_bfloat16_is_read_as_the_float32_that_it_is(dtype: str) -> None:
+    tensor: Any = (Tensor if dtype.startswith("torch.") else Array)(dtype)
+    for scores in (tensor, exactk.Scores(tensor)):
+        assert exactk.evaluate([[1], [0]], scores, "mrr")["mrr"] == 1.0
+    assert exactk.topk(exactk.Embeddings(tensor, tensor), 1).scores.tolist() == [[0.8125], [0.8125]]
+
+
+@pytest.mark.parametrize("dtype", ["torch.float8_e4m3fn", "float8_e5m2"])
 @pytest.mark.parametrize("form", ["array", "list", "mapping"])
 def test_f97_types_that_numpy_lacks_are_answered_with_a_conversion(dtype: str, form: str) -> None:
     tensor: Any = (Tensor if dtype.startswith("torch.") else Array)(dtype)

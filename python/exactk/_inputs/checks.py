@@ -55,10 +55,15 @@ def arrow_table(value: Any, argument: str) -> _core.ArrowTable:  # noqa: ANN401 
 
 
 def import_dlpack(value: object, argument: str) -> object:
-    """Return another library's array as a NumPy array, zero-copy by DLPack; return other values unchanged."""
+    """Return another library's array as a NumPy array, zero-copy by DLPack; return other values unchanged.
+
+    NumPy lacks bfloat16, which float32 holds exactly.
+    """
     if isinstance(value, np.ndarray) or not hasattr(value, "__dlpack__"):
         return value
     try:
+        if str(getattr(value, "dtype", "")) in {"bfloat16", "torch.bfloat16"}:
+            value = value.float() if hasattr(value, "float") else value.astype("float32")  # type: ignore[attr-defined]
         return np.from_dlpack(value)
     except MemoryError:
         raise
