@@ -173,7 +173,7 @@ extras: wheel
 	$(WHEEL) tools/extras_bounds.py
 
 # For the night: evaluation on Spark, which needs Java 17 or newer, on Dask and Ray, and with torchmetrics, and the
-# recorded calls of torchmetrics; training with LightGBM, XGBoost and CatBoost. Their
+# recorded calls of torchmetrics; with sentence-transformers; training with LightGBM, XGBoost and CatBoost. Their
 # packages are large. As above, the rest comes from the environment of the tests.
 ENGINES := build/engines/venv/bin/python
 engines: $(VENV)/.test

@@ -14,6 +14,7 @@ import pytest
 os.environ.setdefault("KERAS_BACKEND", "torch")
 
 LIBRARIES = {
+    "sentence": ["sentence_transformers"],
     "torch": ["torch"],
     "torchmetric": ["torch", "torchmetrics"],
     "lightning": ["torch", "lightning"],

@@ -344,7 +344,7 @@ def test_a_parameter_without_a_default_is_part_of_what_to_write() -> None:
 
 
 def test_submodules_that_are_not_loaded_are_answered_with_their_import() -> None:
-    for name in ("compat", "dask", "ltr", "ray", "spark", "torch"):
+    for name in ("compat", "dask", "ltr", "ray", "sentence_transformers", "spark", "torch"):
         with pytest.raises(
             AttributeError, match=rf"^module 'exactk' has no attribute '{name}'; write import exactk\.{name}$"
         ):

@@ -35,6 +35,7 @@ NEEDS: dict[str, list[tuple[str, str]]] = {
     "ray": [("exactk.ray", "__import__('exactk.ray').ray.evaluate(TRUTH, SCORES)")],
     "rich": [("progress=True", "exactk.evaluate(TRUTH, SCORES, 'P@1', progress=True)")],
     "scipy": [("a sparse matrix", "exactk.read('matrix.npz', 'truth')"), ("to_html()", "report.to_html()")],
+    "sentence_transformers": [("exactk.sentence_transformers", "__import__('exactk.sentence_transformers')")],
     "sklearn": [
         ("make_scorer()", "__import__('exactk.compat.sklearn').compat.sklearn.make_scorer(max)"),
         ("get_scorer()", "__import__('exactk.compat.sklearn').compat.sklearn.get_scorer('top_k_accuracy')"),

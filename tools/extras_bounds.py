@@ -14,7 +14,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 UV = Path(sys.executable).parent / "uv"
 EXTRAS = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["optional-dependencies"]
-RESOLVED_ALONE = {"spark", "torch"}  # 300 MB without wheels, and 2 GB of CUDA
+RESOLVED_ALONE = {"spark", "torch", "sentence-transformers"}  # 300 MB without wheels, and 2 GB of CUDA
 
 BEGIN = """
 import exactk

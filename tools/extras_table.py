@@ -22,8 +22,9 @@ _GIVES = {
     "ray": "`exactk.ray`",
     "sklearn": "the scorers of `exactk.compat.sklearn`",
     "torch": "`exactk.torch`, a metric of torchmetrics; `exactk.compat.torchmetrics`",
+    "sentence-transformers": "`exactk.sentence_transformers`, the evaluator of retrieval of sentence-transformers",
     "ir-measures": "`exactk.compat.ir_measures`, a provider of ir_measures",
-    "all": "all of these except `spark`, `dask`, `ray`, `sklearn`, `torch` and `ir-measures`",
+    "all": "all of these except `spark`, `dask`, `ray`, `sklearn`, `torch`, `sentence-transformers` and `ir-measures`",
 }
 
 

@@ -29,8 +29,9 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).resolve().parent.parent
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-MODULES = {"scikit-learn": "sklearn"}  # of distributions with another name
-LARGE = {"spark", "dask", "ray", "torch", "ir-measures", "sklearn"}  # extras that `all` leaves out
+# Of distributions with another name; extras that `all` leaves out.
+MODULES = {"scikit-learn": "sklearn", "sentence-transformers": "sentence_transformers"}
+LARGE = {"spark", "dask", "ray", "torch", "sentence-transformers", "ir-measures", "sklearn"}
 
 
 def wrong_extras() -> Iterator[str]:

@@ -137,7 +137,7 @@ _MODULES = {
 
 _MODULE_OF = {name: module for module, names in _MODULES.items() for name in names.split()}
 _SUBMODULES = ("displays", "reference", "results", "typing")
-_ON_IMPORT = ("compat", "dask", "ltr", "ray", "spark", "torch")
+_ON_IMPORT = ("compat", "dask", "ltr", "ray", "sentence_transformers", "spark", "torch")
 """The submodules that their first use loads, and those that need an import statement."""
 
 __all__ = [*_MODULE_OF, "reference"]  # noqa: PLE0604 - the names are strings

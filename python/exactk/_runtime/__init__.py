@@ -10,7 +10,7 @@ from threading import RLock, get_ident
 
 IMPORTED = {
     "exactk", "numpy", "dask", "ir_measures", "jinja2", "matplotlib", "pandas", "polars", "pyarrow", "pyspark", "ray", "rich", "scipy",
-    "sklearn", "torch", "torchmetrics",
+    "sentence_transformers", "sklearn", "torch", "torchmetrics",
 }  # fmt: skip
 """What calls import. The list of optional libraries may not be asked in a child: another thread may have been importing it."""
 

@@ -46,6 +46,9 @@ _LIBRARIES = {
     "pyspark": _Library("pyspark", "spark", "data frames of Spark"),
     "ray": _Library("ray", "ray", "datasets of Ray"),
     "rich": _Library("rich", "progress", "progress bars"),
+    "sentence_transformers": _Library(
+        "sentence-transformers", "sentence-transformers", "an evaluator of embedding models"
+    ),
     "sklearn": _Library("scikit-learn", "sklearn", "scorers"),
     "scipy": _Library("scipy", "compare", "statistical tests, and files with a sparse matrix"),
     "torch": _Library("torch", "torch", "tensors"),
@@ -293,6 +296,14 @@ def torch_and_torchmetrics(purpose: str) -> tuple[Any, Any]:
     with _importing("torchmetrics", purpose):
         import torchmetrics
     return torch, torchmetrics
+
+
+def torch_and_sentence_transformers(purpose: str) -> tuple[Any, Any]:
+    """Return the two libraries, which `purpose` needs; the second brings the first."""
+    with _importing("sentence_transformers", purpose):
+        import sentence_transformers.sentence_transformer.evaluation
+        import torch
+    return torch, sentence_transformers
 
 
 def dask_dataframe() -> Any:  # noqa: ANN401 - dask may not be installed
