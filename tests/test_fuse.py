@@ -31,7 +31,14 @@ WITH_WEIGHTS = ("rrf", "sum", "mnz", "rbc", "borda")
 
 def draw_scores(rng: random.Random, items: list[str]) -> dict[str, float]:
     draw: Callable[[], float] = rng.choice(
-        [rng.random, lambda: float(rng.randint(0, 4)), lambda: rng.uniform(-3, 3), lambda: round(rng.random(), 1)]
+        [
+            rng.random,
+            lambda: float(rng.randint(0, 4)),
+            lambda: rng.uniform(-3, 3),
+            lambda: round(rng.random(), 1),
+            lambda: rng.randint(1, 9) * 1e-120,
+            lambda: 1.7e9 + rng.randint(0, 9) * 2.0**-22,
+        ]
     )
     scores = [draw() for _ in items]
     return dict(zip(items, sorted(scores, reverse=True) if rng.random() < 0.3 else scores, strict=True))
@@ -90,7 +97,7 @@ def outcome(fuse: Callable[..., Any], systems: Mapping[str, Any], method: str, o
     return lists_of(fused), fused.split_ties
 
 
-APART = pytest.mark.filterwarnings("ignore:no item of any user")
+APART = pytest.mark.filterwarnings("ignore:systems? 's")
 CASES = range(examples(1000))
 
 
@@ -135,6 +142,16 @@ def test_neither_the_order_of_systems_nor_threads_nor_instructions_matter(monkey
     for isa in available_isas():
         monkeypatch.setenv("EXACTK_ISA", isa)
         assert outcome(exactk.fuse, systems, method, options) == expected
+
+
+@pytest.mark.parametrize("norm", ["z", "distribution"])
+def test_what_is_standardised_may_be_tiny_or_close(norm: ScoreNorm) -> None:
+    usual = exactk.fuse({"x": [{1: 3.0, 2: 9.0, 3: 1.0}]}, "sum", norm=norm)
+    tiny = exactk.fuse({"x": [{1: 3e-140, 2: 9e-140, 3: 1e-140}]}, "sum", norm=norm)
+    assert tiny.items.tolist() == usual.items.tolist()
+    assert tiny.scores.tolist() == pytest.approx(usual.scores.tolist(), rel=1e-14)
+    close = exactk.fuse({"x": [{1: 1 + 2**-52, 2: 1.0}]}, "sum", norm=norm)
+    assert close.scores.tolist() == exactk.fuse({"x": [{1: 1.0, 2: 0.0}]}, "sum", norm=norm).scores.tolist()
 
 
 def test_equal_sets_of_ranks_tie() -> None:
@@ -228,14 +245,19 @@ def test_a_system_without_items_has_nothing_to_refuse() -> None:
     expected = lists_of(exactk.fuse({"x": BM25}, "sum"))
     nothings: list[dict[str, Any]] = [{}, {"q1": []}, {"q1": {}}]
     for nothing in nothings:
-        assert lists_of(exactk.fuse({"x": BM25, "none": nothing}, "sum")) == expected
+        with pytest.warns(exactk.EvaluationWarning, match="system 'none' has no item of any user"):
+            fused = exactk.fuse({"x": BM25, "none": nothing}, "sum")
+        assert lists_of(fused) == expected
 
 
 def test_wide_integers_are_ranked_exactly() -> None:
     ids, wide = np.array([1, 2]), np.array([2**62, 2**62 + 1])
     one = exactk.SparseScores(np.array([0, 2]), ids, wide)
     assert exactk.fuse({"one": one}).items.tolist() == [2, 1]
-    assert exactk.fuse({"one": one}, "sum", norm="none").scores.tolist() == [2.0**62, 2.0**62]
+    with pytest.raises(exactk.InputError, match="float64 holds"):
+        exactk.fuse({"one": one}, "sum", norm="none")
+    held = exactk.SparseScores(np.array([0, 2]), ids, np.array([2**62, 2**61]))
+    assert exactk.fuse({"one": held}, "sum", norm="none").scores.tolist() == [2.0**62, 2.0**61]
 
 
 def test_what_is_returned(tmp_path: Path) -> None:
@@ -263,13 +285,13 @@ def test_what_is_returned(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("fuse", [exactk.fuse, exactk.reference.fuse], ids=["core", "reference"])
 def test_a_system_of_other_ids_is_told(fuse: Callable[..., Any]) -> None:
-    systems = {"x": {"q": ["a", "b"]}, "y": {"q": ["b"]}, "z": {"q": ["B"]}, "none": {"q": []}}
-    with pytest.warns(exactk.EvaluationWarning, match="no item of any user of system 'z'") as caught:
+    systems = {"x": {"q": ["a", "b"]}, "y": {"q": ["b"]}, "z": {"q": ["B"]}}
+    with pytest.warns(exactk.EvaluationWarning, match="system 'z' has no item of any user in common") as caught:
         fuse(systems)
     assert len(caught) == 1
-    with pytest.warns(exactk.EvaluationWarning, match="systems 'x', 'y' is in"):
+    with pytest.warns(exactk.EvaluationWarning, match="systems 'x', 'y' have no item .* in common with the others: "):
         fuse({"x": {"q1": ["a"]}, "y": {"1": ["a"]}})
-    with pytest.warns(exactk.EvaluationWarning, match="'x', 'y'"):
+    with pytest.warns(exactk.EvaluationWarning, match="'x', 'y' .* within depth=1: "):
         fuse({"x": {"q": ["c", "a"]}, "y": {"q": ["a"]}}, depth=1)
 
 
@@ -311,13 +333,21 @@ REFUSED: dict[str, tuple[dict[str, Any], str]] = {
     "k as text": ({"k": "10"}, "k"),
     "ties of a truth": ({"ties": "optimistic"}, "shared"),
     "NaN": ({"systems": {"x": X, "y": {"q": {"a": np.nan}}}}, "in system 'y'; nan='last' ranks them last"),
-    "NaN among scores": ({"systems": {"x": {"q": {"a": np.nan}}}, "method": "sum", "nan": "last"}, "found NaN"),
+    "NaN among scores": ({"systems": {"x": {"q": {"a": np.nan}}}, "method": "sum"}, "found NaN"),
+    "NaN last among scores": ({"method": "sum", "nan": "last"}, "nan: expected 'raise'"),
+    "weights in an array": ({"weights": np.array([1, 2])}, "weights={'x': ..., 'y': ...}"),
+    "a constant in an array": ({"rank_constant": np.array([1, 2])}, "expected a number, found ndarray"),
+    "a weight without end": ({"weights": {"x": 1, "y": 10**400}}, "float64 holds"),
+    "no norm by name": ({"method": "sum", "norm": ""}, "min_max"),
     "infinity": ({"systems": {"x": X, "y": {"q": {"a": np.inf}}}, "method": "sum"}, "inf"),
     "a score below its low": (
         {"systems": {"x": X, "y": {"q": {"a": -1.0}}}, "method": "sum", "norm": "theoretical_min_max", "low": 0},
-        "no score below its low, 0, found -1",
+        "no score below its low, 0, found item 'a' -1",
     ),
-    "no score above 0": ({"systems": {"x": {"q": {"a": -1.0}}}, "method": "max", "norm": "max"}, "norm='max'"),
+    "no score above 0": (
+        {"systems": {"x": {"q": {"a": -1.0}}}, "method": "max", "norm": "max"},
+        "found item 'a' -1",
+    ),
     "negative scores": (
         {"systems": {"x": X, "y": {"q": {"a": -1.0}}}, "method": "sum", "norm": "none"},
         "missing='lowest'",

@@ -46,9 +46,11 @@ if TYPE_CHECKING:
     from exactk._plan.literals import Nan, RankingTies
 
 _OF_RANKS = ("rrf", "rbc", "borda")
+_RANK_NORMS = ("rank", "borda")
 _WITH_WEIGHTS = ("rrf", "sum", "mnz", "rbc", "borda")
 _READ_BY = {"rank_constant": ("rrf",), "persistence": ("rbc",), "power": ("mnz",), "weights": _WITH_WEIGHTS}
 """The methods that read an argument."""
+_EXACT = 2.0**53  # float64 holds all integers below
 _ALL = 2**31 - 1  # the most that a cutoff may be
 
 
@@ -79,8 +81,8 @@ def fuse(
     ----------
     systems : mapping from str to predictions
         The predictions of each system by its name, in any container that `exactk.evaluate` takes. A user whom a system
-        lacks has an empty list there; the result has the users of all systems. Scores of all items (arrays and embeddings)
-        need `depth`.
+        lacks has an empty list there; the result has the users of all systems, in the order in which they first appear.
+        Scores of all items (arrays and embeddings) need `depth`. Of scores and ranks in one table, name one: ``score="score"``.
     method : {"rrf", "sum", "mnz", "anz", "max", "min", "median", "rbc", "borda"}
         How the values of an item become its fused score. The sums run over the systems :math:`s` that have item
         :math:`d`: :math:`c` of them, with weights :math:`w_s`, the item's ranks :math:`r_s` and its normalised scores
@@ -105,10 +107,11 @@ def fuse(
         - ``"z"``: :math:`(x - \text{mean}) / \text{sd}`, with the standard deviation of the population; 0 if all are equal.
         - ``"theoretical_min_max"``: :math:`(x - \text{low}) / (\max - \text{low})`; 1 if :math:`\max = \text{low}`.
         - ``"rank"``: :math:`1 - (r - 1) / L`, with the mean rank of tied items.
-        - ``"borda"``: the points of the method ``"borda"`` divided by :math:`U`.
+        - ``"borda"``: the points of the method ``"borda"`` divided by :math:`U`; items that a list lacks share the rest here too.
         - ``"distribution"``: :math:`(x - (\text{mean} - 3\,\text{sd})) / (6\,\text{sd})`; 1/2 if all are equal.
     weights : mapping from str to float, optional
-        The weight of each system, at least 0, by default 1 each. A weight of 0 leaves the system out, with its items.
+        The weight of each system, from 0 to :math:`2^{256}`, by default 1 each. A weight of 0 leaves the system's items out. The
+        methods ``"anz"``, ``"max"``, ``"min"`` and ``"median"`` have none.
     missing : {"zero", "lowest"}, optional
         What an item that a system lacks counts there, for ``"sum"`` and ``"mnz"``: 0, or the lowest normalised score of the
         system's list (0 if that is empty). By default ``"zero"``, and ``"lowest"`` for ``norm="z"``, below whose mean an item
@@ -131,7 +134,7 @@ def fuse(
         mean of what its ranks count (``"expected"``). At `depth`, the last two cut a tie by lowest id. Equal fused scores are
         ordered by lowest id, of keys in their order.
     nan : {"raise", "last"}
-        What a NaN score is: an error, or the last rank. Methods that read scores take none.
+        What a NaN score is: an error, or the last rank, for which several tie. Where scores are read, it is an error.
 
     Returns
     -------
@@ -141,22 +144,22 @@ def fuse(
     Raises
     ------
     InputError, InputTypeError
-        If an argument is invalid; if rankings are fused by scores, or scores are not finite; if an item is twice in a list; if
-        a score is below its `low`; or if normalised scores are negative where an item that a system lacks counts 0, or under
-        ``"mnz"``, since an item would then lose by being found.
+        If an argument is invalid; if rankings are fused by scores, or scores are beyond :math:`2^{500}` or integers that float64
+        does not hold; if an item is twice in a list; if a score is below its `low`; or if normalised scores are negative under
+        ``"mnz"``, or under ``"sum"`` where missing items count 0, since an item would lose by being found.
     CapacityError
         If the result needs more memory than there is.
 
     Warns
     -----
     EvaluationWarning
-        If a system has no item of any user in common with the others.
+        If a system has no items, or no item of any user in common with the others.
 
     Notes
     -----
-    Sums are rounded once, so fused scores do not depend on the order of the systems, on threads or platforms, and
-    items with equal ranks in other systems tie: in sums that are rounded step by step, :math:`1/61 + 1/62 + 1/68` depends on
-    the order of its terms.
+    Sums of the values, which are rounded themselves, are rounded once, so fused scores do not depend on the order of the
+    systems, on threads or platforms, and items with equal ranks in other systems tie: in sums that are rounded step by step,
+    :math:`1/61 + 1/62 + 1/68` depends on the order of its terms.
 
     References
     ----------
@@ -214,7 +217,7 @@ class _Rules(NamedTuple):
 
     @property
     def reads_scores(self) -> bool:
-        return self.method not in _OF_RANKS and self.norm not in {"rank", "borda"}
+        return self.method not in _OF_RANKS and self.norm not in _RANK_NORMS
 
     @property
     def order_of_ties(self) -> RankingTies:
@@ -235,7 +238,7 @@ def fuse_systems(fuser: Fuser, systems: object, method: object, options: dict[st
         named = systems_of_mapping(classify(systems, "systems"), "exactk.fuse({'a': a, 'b': b}) fuses two systems")
         rules = _checked_rules(method, options, list(named))
         k = _ALL if options["k"] is None else checked_cutoff(options["k"])
-        numbers = {name: _number(options[name], name) for name in ("rank_constant", "persistence", "power")}
+        numbers = {name: float(options[name]) for name in _DEFAULTS}
         check_columns_are_read(columns, [("predictions", system) for system in named.values()])
         inputs = _aligned(open_systems(named, columns), rules, columns, threads)
         problem = FusionProblem(
@@ -257,7 +260,7 @@ def fuse_systems(fuser: Fuser, systems: object, method: object, options: dict[st
         with progress.track(users), Amending(_with_system_named, inputs):
             fused = fuser(problem)
             progress.add_finished(users)
-        _warn_of_disjoint_systems(problem, list(inputs), fused[-1])
+        _warn_of_lists(problem, list(inputs), fused[-1], rules.depth)
         (one, *_) = inputs.values()
         return _result(fused, one, rules, len(inputs))
 
@@ -265,22 +268,28 @@ def fuse_systems(fuser: Fuser, systems: object, method: object, options: dict[st
 def _checked_rules(method: object, options: dict[str, Any], names: list[str]) -> _Rules:
     """Check the choices, and that each argument which is given is read."""
     method = _choice("method", method, FusionMethod)
-    for argument, readers in _READ_BY.items():
-        if options[argument] != _DEFAULTS[argument] and method not in readers:
-            raise input_error(argument, f"it with method={' or '.join(map(repr, readers))}", f"method={method!r}")
+    numbers = {name: _number(options[name], name) for name in _DEFAULTS}
+    given = [name for name, default in _DEFAULTS.items() if numbers[name] != default]
+    for argument in [*given, *(["weights"] if options["weights"] is not None else [])]:
+        if method not in _READ_BY[argument]:
+            readers = " or ".join(map(repr, _READ_BY[argument]))
+            raise input_error(argument, f"none, but with method={readers}", f"method={method!r}")
     of_ranks = method in _OF_RANKS
     norm = options["norm"]
     if norm is not None and of_ranks:
         raise input_error("norm", "none with a method that reads ranks", f"norm={norm!r} and method={method!r}")
-    norm = "none" if of_ranks else _choice("norm", norm or "min_max", ScoreNorm)
+    norm = "none" if of_ranks else _choice("norm", "min_max" if norm is None else norm, ScoreNorm)
     missing = options["missing"]
     adds = method in {"sum", "mnz"} and norm != "borda"
     if missing is not None and not adds:
-        found = f"missing={missing!r}, which method={method!r} and norm={norm!r} do not read"
-        raise input_error("missing", "method='sum' or 'mnz', and a norm other than 'borda'", found)
+        found = f"missing={missing!r} with method={method!r}" + (f" and norm={norm!r}" if norm == "borda" else "")
+        raise input_error("missing", "none, but with method='sum' or 'mnz', and a norm other than 'borda'", found)
     if missing is not None:
         missing = _choice("missing", missing, MissingScore)
     depth = options["depth"]
+    nan = FIELDS["nan"].check(options["nan"], "nan")
+    if nan == "last" and not (of_ranks or norm in _RANK_NORMS):
+        raise input_error("nan", "'raise' with a method and a norm that read scores", "'last'")
     return _Rules(
         method,
         norm,
@@ -289,11 +298,11 @@ def _checked_rules(method: object, options: dict[str, Any], names: list[str]) ->
         _lows(options["low"], norm, names),
         None if depth is None else checked_cutoff(depth, "depth"),
         _choice("ties", options["ties"], FusionTies),
-        cast("Nan", FIELDS["nan"].check(options["nan"], "nan")),
+        cast("Nan", nan),
     )
 
 
-_DEFAULTS = {"rank_constant": 60, "persistence": 0.8, "power": 1, "weights": None}
+_DEFAULTS = {"rank_constant": 60, "persistence": 0.8, "power": 1}
 
 
 def _choice(argument: str, value: object, choices: Any) -> str:  # noqa: ANN401 - a Literal
@@ -305,8 +314,11 @@ def _choice(argument: str, value: object, choices: Any) -> str:  # noqa: ANN401 
 
 def _number(value: object, argument: str) -> float:
     if isinstance(value, bool) or not isinstance(value, (Real, np.number)):
-        raise type_error(argument, "a number", repr(value))
-    return float(value)
+        raise type_error(argument, "a number", type(value).__name__ if hasattr(value, "__len__") else repr(value))
+    try:
+        return float(value)
+    except OverflowError:
+        raise input_error(argument, "a number that float64 holds", "a larger one") from None
 
 
 def _numbers_by_system(given: object, argument: str, names: list[str], default: float) -> dict[str, float]:
@@ -402,21 +414,33 @@ def _lists_of(name: str, inputs: AlignedInputs, rules: _Rules) -> Rankings | Spa
         return SparseScores.from_lists(lists, np.zeros(0), "predictions", is_complete=False)
     if isinstance(lists, Rankings):
         with in_system(name):
-            hint = "method='rrf', 'rbc' or 'borda', or norm='rank', reads ranks"
+            hint = "method='rrf', 'rbc' or 'borda', or norm='rank' or 'borda', reads ranks; score= names a column of scores beside ranks"
             raise type_error("predictions", "scores", "rankings, which have none", hint=hint)
     if lists.scores.dtype.kind in "iu" and lists.scores.dtype.itemsize == np.dtype(np.int64).itemsize:
         scores = lists.scores.astype(np.float64)
+        if (abs(scores) > _EXACT).any() and (scores.astype(object) != lists.scores.astype(object)).any():
+            with in_system(name):
+                raise input_error("predictions", "scores that float64 holds", "integers of more digits")
         return SparseScores.from_lists(lists.lists, scores, "predictions", lists.min_score, is_complete=False)
     return lists
 
 
-def _warn_of_disjoint_systems(problem: FusionProblem, names: list[str], shares: Sequence[bool]) -> None:
-    """Warn of systems none of whose items of any user is in another system: ids may be of different kinds."""
-    read = [s for s, system in enumerate(problem.systems) if problem.weights[s] and len(system.items)]
-    apart = [names[s] for s in read if not shares[s]]
-    if apart and len(read) > 1:
-        of = f"system{'s' * (len(apart) > 1)} {listed([repr(name) for name in apart])}"
-        warn(f"no item of any user of {of} is in another system's list: check that ids of users and items are alike")
+def _warn_of_lists(problem: FusionProblem, names: list[str], shares: Sequence[bool], depth: int | None) -> None:
+    """Warn of systems without items, and of those none of whose items of any user is in another system."""
+    with_weight = [s for s in range(len(names)) if problem.weights[s]]
+    empty = [names[s] for s in with_weight if not len(problem.systems[s].items)]
+    if empty:
+        warn(f"{_systems(empty)} no item of any user")
+    apart = [names[s] for s in with_weight if not shares[s] and names[s] not in empty]
+    if apart and len(with_weight) > len(empty) + 1:
+        within = "" if depth is None else f" within depth={depth}"
+        warn(f"{_systems(apart)} no item of any user in common with the others{within}: ids may be of other kinds")
+
+
+def _systems(names: list[str]) -> str:
+    return (
+        f"system{'s' * (len(names) > 1)} {listed([repr(name) for name in names])} ha{'ve' if len(names) > 1 else 's'}"
+    )
 
 
 def _with_system_named(error: ExactkError, inputs: dict[str, AlignedInputs]) -> ExactkError:

@@ -212,22 +212,25 @@ class UserFuser {
   // Replaces ranks by points: as many as there are items from the rank on. Items that a list lacks
   // share equally the points that it leaves.
   void use_union() {
-    const auto items = static_cast<double>(union_.items().size());
-    const double unit = request_.rules.method == FusionMethod::borda ? 1 : items;
     for (std::size_t s = 0; s < lists_.size(); ++s) {
-      const double weight = lists_[s]->system().weight;
-      for (double& value : values_of(s)) value = weight * ((items - value + 1) / unit);
+      for (double& value : values_of(s)) value = points_of(s, union_size() - value + 1);
     }
+  }
+
+  [[nodiscard]] double union_size() const noexcept {
+    return static_cast<double>(union_.items().size());
+  }
+  // Returns points as they count: as a norm, shares of their highest number.
+  [[nodiscard]] double points_of(std::size_t system, double points) const noexcept {
+    const double unit = request_.rules.method == FusionMethod::borda ? 1 : union_size();
+    return lists_[system]->system().weight * (points / unit);
   }
 
   // Returns what an item counts that the system lacks.
   [[nodiscard]] double missing_value(std::size_t system) {
     const auto values = values_of(system);
     if (!reads_union(request_.rules)) return values.empty() ? 0 : std::ranges::min(values);
-    const auto items = static_cast<double>(union_.items().size());
-    const double unit = request_.rules.method == FusionMethod::borda ? 1 : items;
-    const double points = (items - static_cast<double>(values.size()) + 1) / 2 / unit;
-    return lists_[system]->system().weight * points;
+    return points_of(system, (union_size() - static_cast<double>(values.size()) + 1) / 2);
   }
 
   // A missing item would beat one with a negative value, and a product with the number of systems
@@ -237,14 +240,16 @@ class UserFuser {
     if (method != FusionMethod::mnz && (method != FusionMethod::sum || counts_missing())) return;
     for (std::size_t s = 0; s < lists_.size(); ++s) {
       const auto values = values_of(s);
-      if (values.empty() || std::ranges::min(values) >= 0) continue;
-      throw InputError({.argument = lists_[s]->argument(),
-                        .expected = "normalised scores of at least 0",
-                        .found = format_number(std::ranges::min(values)),
-                        .row = user,
-                        .hint = method == FusionMethod::mnz ? "norm='min_max' makes them so"
-                                                            : "norm='min_max' makes them so, and "
-                                                              "missing='lowest' needs none"});
+      const auto least = std::ranges::min_element(values);
+      if (least == values.end() || *least >= 0) continue;
+      throw InputError(
+          {.argument = lists_[s]->argument(),
+           .expected = "normalised scores of at least 0",
+           .found = format_number(*least),
+           .item = lists_[s]->ids()[static_cast<std::size_t>(least - values.begin())],
+           .row = user,
+           .hint = std::string("norm='min_max' makes them so") +
+                   (method == FusionMethod::mnz ? "" : ", and missing='lowest' needs none")});
     }
   }
 

@@ -11,15 +11,15 @@ void scale(std::span<double> scores, double origin, double range, double without
   for (double& score : scores) score = range > 0 ? (score - origin) / range : without;
 }
 
-double mean_of(std::span<const double> numbers, RoundedSum& sum) {
-  return rounded_sum(numbers, sum) / static_cast<double>(numbers.size());
-}
-
-// Returns the population's standard deviation.
-double deviation_from(double mean, std::span<const double> scores, RoundedSum& sum) {
+// Subtracts the mean, and divides by the standard deviation of the population. Scores are put
+// between 0 and 1 before, where neither their squares vanish nor their mean is lost.
+void standardise(std::span<double> scores, double least, double range, RoundedSum& sum) {
+  scale(scores, least, range, 0);
+  const auto size = static_cast<double>(scores.size());
+  const double mean = rounded_sum(scores, sum) / size;
   sum.clear();
   for (const double score : scores) sum.add((score - mean) * (score - mean));
-  return std::sqrt(sum.total() / static_cast<double>(scores.size()));
+  scale(scores, mean, std::sqrt(sum.total() / size), 0);
 }
 
 }  // namespace
@@ -42,15 +42,9 @@ void normalise(std::span<double> scores, ScoreNorm norm, double low, RoundedSum&
       for (double& score : scores) score -= least;
       scale(scores, 0, rounded_sum(scores, sum), 1 / static_cast<double>(scores.size()));
       break;
-    default: {  // z, distribution
-      const double mean = mean_of(scores, sum);
-      const double deviation = range > 0 ? deviation_from(mean, scores, sum) : 0;
-      if (norm == ScoreNorm::z) {
-        scale(scores, mean, deviation, 0);
-      } else {
-        scale(scores, mean - 3 * deviation, 6 * deviation, 0.5);
-      }
-    }
+    default:  // z, distribution
+      standardise(scores, least, range, sum);
+      if (norm == ScoreNorm::distribution) scale(scores, -3, 6, 0);
   }
 }
 

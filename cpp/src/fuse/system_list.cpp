@@ -115,17 +115,18 @@ bool SystemList::read_in_order(RankableRow<Row>& row) {
 }
 
 void SystemList::use_scores(Count user) {
-  for (const double score : values_) {
-    if (!(std::abs(score) <= kMaxScore)) {
-      refuse(user, "scores from -2^500 to 2^500", format_number(score));
-    }
-    if (rules_.norm == ScoreNorm::theoretical_min_max && score < system_.low) {
-      refuse(user, "no score below its low, " + format_number(system_.low), format_number(score));
+  for (std::size_t i = 0; i < values_.size(); ++i) {
+    if (!(std::abs(values_[i]) <= kMaxScore)) refuse(user, i, "scores from -2^500 to 2^500");
+    if (rules_.norm == ScoreNorm::theoretical_min_max && values_[i] < system_.low) {
+      refuse(user, i, "no score below its low, " + format_number(system_.low));
     }
   }
-  if (rules_.norm == ScoreNorm::max && !values_.empty() && std::ranges::max(values_) <= 0) {
-    refuse(user, "a score above 0, as norm='max' divides by the greatest",
-           format_number(std::ranges::max(values_)));
+  if (rules_.norm == ScoreNorm::max && !values_.empty()) {
+    const auto greatest = std::ranges::max_element(values_);
+    if (*greatest < 1 / kMaxScore) {
+      refuse(user, static_cast<std::size_t>(greatest - values_.begin()),
+             "a score above 2^-500, as norm='max' divides by the greatest");
+    }
   }
   normalise(values_, rules_.norm, system_.low, sum_);
 }
@@ -170,10 +171,11 @@ void SystemList::store_values_to(std::size_t rank) {
   }
 }
 
-void SystemList::refuse(Count user, std::string expected, std::string found) const {
+void SystemList::refuse(Count user, std::size_t index, std::string expected) const {
   throw InputError({.argument = argument_,
                     .expected = std::move(expected),
-                    .found = std::move(found),
+                    .found = format_number(values_[index]),
+                    .item = ids_[index],
                     .row = user});
 }
 

@@ -45,7 +45,8 @@ class SystemList {
   void use_scores(Count user);
   void use_ranks();
   void store_values_to(std::size_t rank);
-  [[noreturn]] void refuse(Count user, std::string expected, std::string found) const;
+  // Throws InputError about the score of the item at the index.
+  [[noreturn]] void refuse(Count user, std::size_t index, std::string expected) const;
 
   const FusedSystem& system_;
   const FusionRules& rules_;
@@ -56,7 +57,6 @@ class SystemList {
   std::vector<double> values_;          // parallel to ids
   std::vector<std::uint8_t> ties_;      // parallel to ids: whether the item ties with the next
   std::vector<double> values_by_rank_;  // of rrf and rbc, as far as they were needed
-  std::vector<double> terms_;           // scratch space
   RoundedSum sum_;
 };
 

@@ -7,6 +7,7 @@ import os
 import re
 from contextlib import contextmanager
 from inspect import signature
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, get_args
 
 import numpy as np
@@ -32,6 +33,8 @@ from exactk._cli.input_options import (
 )
 from exactk._cli.result import json_object
 from exactk._cli.streams import check_outputs, input_path, print_text
+from exactk._files.file_errors import File
+from exactk._files.formats import is_trec
 from exactk._inputs.keys.column_roles import ColumnNames
 from exactk._inputs.model.fused_scores import FusionMethod, FusionTies, MissingScore, ScoreNorm
 from exactk._inputs.registry import FilesOfSystems
@@ -40,16 +43,16 @@ from exactk._plan.conventions import as_convention, conventions, departures
 from exactk._plan.fields import FIELDS, number_of_text
 from exactk._plan.literals import Nan
 from exactk._plan.metrics import evaluation_metrics, metric_info
-from exactk._runtime.errors import ExactkError, InUnits, input_error, type_error
+from exactk._runtime.errors import ExactkError, InUnits, input_error, type_error, without_warnings
 from exactk._runtime.faults import Option
 from exactk._runtime.optional import OPTIONAL_LIBRARIES, format_facts, installation_facts, version_of
 from exactk._runtime.table import Table, format_csv, format_text
 from exactk._runtime.threads import available_isas, default_threads, requested_isa
+from exactk._runtime.unit_names import unit_names_of_call
 from exactk._runtime.written_files import write_file
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
-    from pathlib import Path
 
     from numpy.typing import NDArray
 
@@ -286,7 +289,7 @@ def _number(text: str) -> float:
 
 
 def _numbers_by_system(text: str) -> dict[str, float]:
-    pairs = [part.rpartition("=") for part in text.split(",")]
+    pairs = [part.strip().rpartition("=") for part in text.split(",")]
     numbers = {name: _number(number) for name, _, number in pairs}
     if "" in numbers or len(numbers) < len(pairs):
         message = f"expected each system once, as in bm25=0.7,dense=0.3, found {text!r}"
@@ -329,7 +332,7 @@ def add_fuse(commands: Commands) -> None:
         run_fuse,
         "fuse the lists of several systems to one list for each user",
         "exactk fuse bm25.run dense.run --method sum --weights bm25=0.7,dense=0.3 --depth 1000 -k 100 -o fused.run",
-        f"The result is a TREC run. {FORMATS}Without NAME=, a system is called as its file.",
+        f"What is written is a TREC run. {FORMATS}Without NAME=, a system is called as its file.",
     )
     add_systems(parser)
     for name, option in _FUSION_NAMES.items():
@@ -347,13 +350,17 @@ def run_fuse(arguments: argparse.Namespace) -> int:
     inputs = [Input("predictions", path, name) for name, paths in systems.items() for path in paths]
     check_outputs({"-o": arguments.output}, [one.path for one in inputs], prints=not arguments.output)
     check_inputs(arguments, inputs)
+    written = File(arguments.output or Path("-"), "predictions")
+    if not is_trec(written) or written.is_compressed:
+        raise input_error("-o", "an ending of TREC runs, such as .run", str(arguments.output))
     options = {name: given for name in _FUSION_NAMES if (given := getattr(arguments, name)) is not None}
     no_lists = exactk.SparseScores([0], [], np.zeros(0))
     with InUnits(None), FilesOfSystems():
         try:
-            exactk.fuse(dict.fromkeys(systems, no_lists), **options)  # refuses options before files are read
+            with without_warnings():  # that there are no items
+                exactk.fuse(dict.fromkeys(systems, no_lists), **options)  # refuses options before files are read
             lists = {name: read_system(arguments, paths) for name, paths in systems.items()}
-            fused = exactk.fuse(lists, **options)
+            fused = exactk.fuse(lists, unit_names=unit_names_of_call().pair, **options)
         except ExactkError as error:
             hint = tuple("--nan last" if part == _NAN_LAST else part for part in error.fault.hint)
             argument = _FUSION_NAMES.get(error.argument or "", error.argument)

@@ -98,12 +98,16 @@ def check_systems_before_metrics(form: Form, classified: ClassifiedValue) -> Non
     """Raise InputTypeError, where the metrics are none, if the systems are the predictions of one: metrics are others'."""
     if form is not SEVERAL_SYSTEMS or classified.container is BLOCKS:
         return
+    form.systems(classified)
     systems_of_mapping(classified, "exactk.compare(truth, {'a': a, 'b': b}, metrics) compares two systems")
+
+
+_OF_ONE = "exactk.evaluate takes the predictions of one system"
 
 
 def systems_of_mapping(classified: ClassifiedValue, hint: str) -> Systems:
     """Return the systems of a mapping; raise InputTypeError if it has the items of single users."""
-    systems = _systems_by_name(classified)
+    systems = _systems_by_name(classified, hint)
     if _have_all_contents(classified, _is_of_one_user):
         raise type_error(
             "systems", "a mapping from each system's name to its predictions", "a mapping from user", hint=hint
@@ -111,11 +115,10 @@ def systems_of_mapping(classified: ClassifiedValue, hint: str) -> Systems:
     return systems
 
 
-def _systems_by_name(classified: ClassifiedValue) -> Systems:
+def _systems_by_name(classified: ClassifiedValue, hint: str = _OF_ONE) -> Systems:
     from exactk._report.comparison import check_system_name
 
     if classified.container is not MAPPING:
-        hint = "exactk.evaluate takes the predictions of one system"
         if classified.container is LIST and all(isinstance(one, tuple) for one in classified.value):
             hint = "systems=dict(systems) names them, if these are pairs of a name and a system"
         elif classified.container is LIST and all(map(_is_of_many_users, classified.value)):

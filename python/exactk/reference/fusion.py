@@ -170,25 +170,31 @@ def _normalised(scores: list[float], norm: str, low: float, user: int) -> list[f
     if not scores or norm == "none":
         return scores
     least, greatest, size = min(scores), max(scores), len(scores)
-    if norm == "max" and greatest <= 0:
+    if norm == "max" and greatest < 1 / _MAX_SCORE:
         refuse("systems", "no score above 0", row=user)
     if norm == "theoretical_min_max" and least < low:
         refuse("systems", "a score below its low", row=user)
     if norm == "sum":
         scores = [score - least for score in scores]
-    mean = math.fsum(scores) / size
-    deviation = (
-        math.sqrt(math.fsum((score - mean) * (score - mean) for score in scores) / size) if greatest > least else 0
-    )
+    if norm in {"z", "distribution"}:
+        return _standardised(scores, is_share=norm == "distribution")
     origin, length, without = {
         "min_max": (least, greatest - least, 1),
         "max": (0, greatest, 0),
         "theoretical_min_max": (low, greatest - low, 1),
         "sum": (0, math.fsum(scores), 1 / size),
-        "z": (mean, deviation, 0),
-        "distribution": (mean - 3 * deviation, 6 * deviation, 0.5),
     }[norm]
     return [(score - origin) / length if length > 0 else without for score in scores]
+
+
+def _standardised(scores: list[float], *, is_share: bool) -> list[float]:
+    """Return z-scores, or what of six standard deviations is below each; of scores between 0 and 1, which lose nothing."""
+    least, length = min(scores), max(scores) - min(scores)
+    shares = [(score - least) / length if length else 0.0 for score in scores]
+    mean = math.fsum(shares) / len(shares)
+    deviation = math.sqrt(math.fsum((share - mean) * (share - mean) for share in shares) / len(shares))
+    z = [(share - mean) / deviation if deviation else 0.0 for share in shares]
+    return [(one + 3) / 6 for one in z] if is_share else z
 
 
 def _points(problem: FusionProblem, rank: float, items: int) -> float:
