@@ -7,7 +7,7 @@ import pickle
 import types
 import uuid
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, make_dataclass
 from functools import cache
 from typing import Any
 
@@ -19,6 +19,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 import scipy.sparse
+from ir_measures import Qrel, ScoredDoc
 
 import exactk
 from exactk._inputs.alignment import Alignment
@@ -192,6 +193,14 @@ def duckdb_relation(columns: dict[str, list[Any]]) -> Any:
     return duckdb.connect().from_arrow(arrow_table(columns))
 
 
+def records(columns: dict[str, list[Any]], record: Callable[..., Any]) -> list[Any]:
+    return [record(*row) for row in zip(*columns.values(), strict=True)]
+
+
+def named_tuples(columns: dict[str, list[Any]]) -> list[Any]:
+    return records(columns, collections.namedtuple("Row", columns))  # noqa: PYI024 - with fields of any names
+
+
 ALL, INT, STR, BYTES = ("int", "str", "bytes"), ("int",), ("str",), ("bytes",)
 FRAMES: dict[str, tuple[tuple[str, ...], Callable[[dict[str, list[Any]]], Any]]] = {
     "pandas": ((*ALL, "uuid"), pd.DataFrame),
@@ -240,6 +249,10 @@ FRAMES: dict[str, tuple[tuple[str, ...], Callable[[dict[str, list[Any]]], Any]]]
     "narwhals, lazy": (ALL, lambda columns: narwhals.from_native(pl.LazyFrame(columns))),
     "Hugging Face": (ALL, lambda columns: Dataset(arrow_table(columns))),
     "DuckDB": (ALL, duckdb_relation),
+    "named tuples": ((*ALL, "uuid"), named_tuples),
+    "data classes": ((*ALL, "uuid"), lambda columns: records(columns, make_dataclass("Row", columns))),
+    "dictionaries": ((*ALL, "uuid"), lambda columns: records(columns, lambda *row: dict(zip(columns, row, strict=True)))),
+    "a generator of named tuples": (ALL, lambda columns: iter(named_tuples(columns))),
 }  # fmt: skip
 
 
@@ -337,6 +350,7 @@ LISTS: dict[str, Callable[[dict[str, list[Any]]], Any]] = {
     "Arrow": arrow_table,
     "Arrow, chunks": lambda columns: split_into_chunks(arrow_table(columns)),
     "Arrow, sliced": lambda columns: slice_table(arrow_table(columns)),
+    "named tuples": named_tuples,
 }
 
 
@@ -378,6 +392,32 @@ def test_frames_of_lists(frame: str, kind: str) -> None:
     for predictions in (SCORED, RANKED):
         lists = build(list_columns(predictions.with_keys(key_of)))
         assert evaluate_per_user(truth, lists, exclude) == expected_report(kind, predictions.role)
+
+
+def test_the_records_of_ir_measures_are_read_in_lists_and_as_they_come() -> None:
+    qrels = [Qrel("q1", "a", 1), Qrel("q1", "b", 0), Qrel("q2", "a", 2)]
+    scored = [ScoredDoc("q1", "a", 0.5), ScoredDoc("q1", "b", 0.75), ScoredDoc("q2", "b", 0.25)]
+    once: Callable[[list[Any]], Any] = iter
+    scores = {"q1": {"a": 0.5, "b": 0.75}, "q2": {"b": 0.25}}
+    report = exactk.evaluate({"q1": {"a": 1, "b": 0}, "q2": {"a": 2}}, scores, METRICS)
+    assert exactk.evaluate(qrels, scored, METRICS) == report
+    assert exactk.evaluate(once(qrels), once(scored), METRICS) == report
+    assert exactk.evaluate(None, once([(once(qrels), scored)]), METRICS) == report  # a block
+    assert exactk.compare(once(qrels), {"a": once(scored), "b": scored}, METRICS).reports["a"] == report
+    assert exactk.evaluate(qrels, exactk.as_predictions(once(scored)), METRICS) == report
+    named = [{"query_id": one.query_id, "doc_id": one.doc_id, "sim": one.score, "bm25": -one.score} for one in scored]
+    assert exactk.evaluate(qrels, once(named), METRICS, score="sim") == report
+    assert exactk.topk(scored, 1).items.tolist() == [["b"], ["b"]]
+
+
+def test_records_of_several_types_are_refused() -> None:
+    rows: list[Any] = [{"user": 1, "item": 2}, {"user": 2, "item": 3}, Qrel("q", "d", 1)]
+    with pytest.raises(exactk.InputTypeError, match=r"truth\.user: expected records of one type .* at position 2$"):
+        exactk.as_truth(rows)
+    with pytest.raises(exactk.InputTypeError, match=r"truth\.item: expected records of one type .* at position 1$"):
+        exactk.as_truth([{"user": 1, "item": 2}, {"user": 1}])
+    with pytest.raises(exactk.InputTypeError, match=r"truth: expected a list .* found generator; truth=list\(truth\)"):
+        exactk.as_truth(row for row in [[1], [2]])  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("mapping", MAPPINGS)

@@ -11,7 +11,7 @@ from exactk._engine.systems import check_systems_before_metrics, in_system
 from exactk._engine.warnings import Evaluated, warn_of
 from exactk._inputs.conversions import truth_input
 from exactk._inputs.readings import lines_of_ranks
-from exactk._inputs.registry import BLOCKS, classify
+from exactk._inputs.registry import BLOCKS, classify, with_records_read
 from exactk._plan.conventions import as_convention, with_complete_hint
 from exactk._plan.metric_strings import are_metrics, plan, warn_of_unused_fields
 from exactk._runtime.errors import ExactkError, InUnits, input_error
@@ -68,6 +68,8 @@ def _evaluate_request(
         pairing.check_margins(convention, values)
     warn_of_unused_fields(convention, values, has_parents=options.get("parents") is not None)
     classified = classify(predictions, form.argument)
+    if truth is not None:  # else an iterator has blocks
+        classified = with_records_read(classified)
     try:
         if classified.container is BLOCKS:
             _check_no_truth(form, truth)

@@ -9,7 +9,18 @@ from typing import TYPE_CHECKING, TypeAlias
 from exactk._inputs.checks import entries_of
 from exactk._inputs.containers.frames import has_one_item_each, has_values_by_user_and_item
 from exactk._inputs.containers.sequences import has_parts, is_flat, is_row
-from exactk._inputs.registry import ARRAY, BLOCKS, FILE, LIST, MAPPING, SERIES, ClassifiedValue, classify, opened
+from exactk._inputs.registry import (
+    ARRAY,
+    BLOCKS,
+    FILE,
+    LIST,
+    MAPPING,
+    SERIES,
+    ClassifiedValue,
+    classify,
+    opened,
+    with_records_read,
+)
 from exactk._inputs.ways_on import of_container, of_hits
 from exactk._report.report import Report
 from exactk._runtime.errors import ExactkError, each_warning_once, input_error, type_error
@@ -134,7 +145,7 @@ def _systems_by_name(classified: ClassifiedValue, hint: str = _OF_ONE) -> System
         if isinstance(predictions, Report):
             hint = "exactk.compare_reports(systems) compares reports"
             raise type_error("systems", "the predictions of each system", f"a Report for {name!r}", hint=hint)
-        systems[name] = classify(predictions, "predictions")
+        systems[name] = with_records_read(classify(predictions, "predictions"))
         if systems[name].container is BLOCKS:
             hint = "exactk.compare(None, blocks, metrics) takes an iterator of (truth, {system: predictions})"
             found = f"an iterator, which can be read only once, for {name!r}"
@@ -186,10 +197,12 @@ def _have_all_contents(classified: ClassifiedValue, kind: Callable[[object], boo
 def _is_of_many_users(content: object) -> bool:
     """Return whether the value holds the items of several users."""
     value, container = classify(content, "predictions")
+    if of_hits(content):
+        return False
     if container is LIST or container is MAPPING:
         rows = list(value.values() if container is MAPPING else value)
         first = next((row for row in rows if row is not None), None)
-        return is_row(first) and not has_parts(first) and not of_hits(value)
+        return is_row(first) and not has_parts(first)
     if container is SERIES:
         return has_values_by_user_and_item(value) or not has_one_item_each(value)
     if container is FILE:

@@ -54,8 +54,8 @@ def as_truth(
         - mapping: for each user a sequence or set of items, a mapping from item to grade, or a sequence of
           (item, grade) tuples;
         - list: the same rows without user keys; None for a user who is missing;
-        - data frame (pandas, Polars, or any that streams Arrow): one row per user and item, or one row per user with
-          a list of items;
+        - data frame (pandas, Polars, or any that streams Arrow), or records such as named tuples, in a list or an iterator:
+          one row per user and item, or one row per user with a list of items;
         - two-dimensional array: ids padded with -1, or bool (multi-hot); for grades of all items, see
           `exactk.Truth.from_dense`;
         - SciPy sparse array or matrix: the stored values are grades (a stored zero is judged and not relevant); a bool

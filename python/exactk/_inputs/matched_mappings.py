@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeGuard
 from exactk import _core
 from exactk._inputs.alignment import AlignedInputs
 from exactk._inputs.checks import exact_float
-from exactk._inputs.containers.sequences import MOST_COLUMNS
-from exactk._inputs.keys.column_roles import name_columns
+from exactk._inputs.keys.column_roles import MOST_COLUMNS, name_columns
 from exactk._inputs.keys.columns import MISSING_TEXTS, SEPARATORS, key_columns, parts_of_text
 from exactk._inputs.list_readings import ascend
 from exactk._inputs.long_format import Encoding, rows_by_user

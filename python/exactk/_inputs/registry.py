@@ -21,7 +21,7 @@ from exactk._inputs.checks import id_array, import_dlpack
 from exactk._inputs.containers import arrays, frames, sequences, tables
 from exactk._inputs.containers.frames import has_values_by_user_and_item
 from exactk._inputs.keys import pivoted
-from exactk._inputs.keys.column_roles import ROLES, usual_role
+from exactk._inputs.keys.column_roles import ROLES, names_of_record, usual_role
 from exactk._inputs.long_format import Encoding
 from exactk._inputs.model.lists import CandidateItems, Lists
 from exactk._inputs.model.rows import Rows, with_labels_as_keys
@@ -115,7 +115,7 @@ FRAME = Container(
     lambda value, options: frames.rows_of_frame(value, options.argument, options.encoding, options.columns),
     "one row per user and item, optionally with a grade; or one row per user with a list of items",
     "one row per user and item, with a score or a rank; or one row per user with a list of items, best first",
-    "pandas, Polars (also lazy), pyarrow, DuckDB, narwhals, Ibis, Hugging Face, or any library that streams Arrow",
+    "pandas, Polars (also lazy), pyarrow, DuckDB, narwhals, Ibis, Hugging Face, or any library that streams Arrow; records in a list, as of ir_datasets and ir_measures",
 )
 NEIGHBOR_LISTS = Container(
     "ids and distances from a nearest-neighbor index",
@@ -186,7 +186,7 @@ def classify(value: object, argument: str) -> ClassifiedValue:
     """Return the container of an argument's value."""
     if value is None:
         return ClassifiedValue(None, None)
-    value = optional.unwrapped(value)
+    value = tables.of_records(optional.unwrapped(value))
     if hasattr(value, "__dlpack__") and not tables.is_series(value):
         value = import_dlpack(value, argument)
     for container in CONTAINERS:
@@ -198,9 +198,18 @@ def classify(value: object, argument: str) -> ClassifiedValue:
     return ClassifiedValue(value, None)
 
 
+def with_records_read(classified: ClassifiedValue) -> ClassifiedValue:
+    """Return the records of users and items in an iterator as a table, which reads it; others unchanged."""
+    value, container = classified
+    if container is not BLOCKS:
+        return classified
+    first = next(value, None)
+    return classify([first, *value], "truth") if names_of_record(first) else classified
+
+
 def rows_of_container(classified: ClassifiedValue, options: ConversionOptions) -> Rows:
     """Return the rows from the container's adapter."""
-    value, container = classified
+    value, container = with_records_read(classified)
     if container is not None and container.to_rows is not None:
         try:
             return container.to_rows(value, options)

@@ -13,7 +13,7 @@ from exactk import _core
 from exactk._inputs import long_format
 from exactk._inputs.checks import asking, describe_dtype, entries_of, exact_float, id_array, import_dlpack, offsets_of
 from exactk._inputs.keys import column_roles, columns
-from exactk._inputs.keys.column_roles import name_columns, usual_role
+from exactk._inputs.keys.column_roles import usual_role
 from exactk._inputs.keys.columns import is_missing
 from exactk._inputs.model.rows import Rows
 from exactk._inputs.ways_on import each_row, is_foreign, of_hits, reads_as_pair, split
@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from exactk._inputs.long_format import Encoding
 
 VALUE_FIELDS = {"truth": "grades", "predictions": "scores", "scores": "scores"}  # of mappings, by argument
-
-MOST_COLUMNS = 100  # a mapping with more keys does not have column names
 
 _ARRAY_PROTOCOLS = ("__dlpack__", "__array_interface__", "__array__")
 _CORE_TYPES = {list, tuple, set, frozenset, dict, type(None)}  # row types that the core reads directly
@@ -89,8 +87,7 @@ def _check_first_row(row: object, argument: str) -> None:
     """Raise InputTypeError if the rows are items, hits or records."""
     if is_item(row):
         raise type_error(argument, "a sequence of ids", type(row).__name__, row=0, hint=_flat_hint(row, argument))
-    names: Any = row if isinstance(row, Mapping) else getattr(row, "_fields", getattr(row, "__fields__", ()))
-    if name_columns(list(islice(names, MOST_COLUMNS))):
+    if column_roles.names_of_record(row):
         hint = f"pandas.DataFrame({argument}) makes a data frame of them"
         raise type_error(argument, "the items of each user", "records of users and items", row=0, hint=hint)
     if isinstance(row, Mapping) and is_foreign(row):
@@ -334,7 +331,7 @@ def rows_of_mapping(value: Mapping[Any, Any], argument: str, encoding: Encoding)
             way = split(next(iter(value.values())))
             hint = f"{argument}={{user: {way} for user, items in {argument}.items()}} if each string holds several"
         raise type_error(argument, "the items of each user", "a single item instead of a list", hint=hint)
-    if column_roles.name_columns(islice(value, MOST_COLUMNS)):
+    if column_roles.name_columns(islice(value, column_roles.MOST_COLUMNS)):
         hint = f"pandas.DataFrame({argument}) makes a data frame of them"
         raise type_error(argument, "the items of each user", "columns of users and items", hint=hint)
     users = columns.key_columns(list(value), f"{argument}.user")

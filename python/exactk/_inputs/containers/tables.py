@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from operator import attrgetter, itemgetter
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
@@ -9,6 +11,7 @@ import numpy as np
 
 from exactk import _core
 from exactk._inputs.checks import arrow_table, offsets_of
+from exactk._inputs.keys.column_roles import names_of_record
 from exactk._inputs.keys.columns import (
     ChunkedColumn,
     NumberColumn,
@@ -28,7 +31,7 @@ from exactk._runtime import optional
 from exactk._runtime.errors import ExactkError, type_error
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Sequence
 
     from numpy.typing import NDArray
 
@@ -74,10 +77,12 @@ class Table:
 
 def _read(stored: Any, argument: str, source: str) -> tuple[Column, Offsets | None]:  # noqa: ANN401 - as `Table.stored` yields it
     """Return a column; for one of lists, the elements of all lists, and the lists' offsets."""
-    if isinstance(stored, list):
-        return column_of_objects(stored, argument), None
     offsets: Offsets | None = None
     try:
+        if isinstance(stored, list):
+            if stored and isinstance(stored[0], list):
+                offsets, stored = flatten_lists(stored, argument)
+            return column_of_objects(stored, argument), offsets
         if isinstance(stored, _core.ArrowColumn):
             if stored.type == "list":
                 nulls, first = stored.nulls()
@@ -176,7 +181,7 @@ def _concatenate_offsets(parts: Sequence[Offsets]) -> Offsets:
 
 def is_frame(value: object) -> bool:
     """Return whether the value has columns."""
-    if isinstance(value, ColumnTable) or optional.is_pandas(value) or optional.is_lazy(value):
+    if isinstance(value, Table) or optional.is_pandas(value) or optional.is_lazy(value):
         return True
     return hasattr(value, "__arrow_c_stream__") and (not is_series(value) or _holds_structs(value))
 
@@ -193,7 +198,7 @@ def is_series(value: object) -> bool:
 
 def open_table(frame: Any, argument: str) -> Table:  # noqa: ANN401 - of any library
     """Return the frame as a table. Streams are read whole, as they may be read only once."""
-    if isinstance(frame, ColumnTable):
+    if isinstance(frame, Table):
         return frame
     if optional.is_pandas(frame):
         return PandasTable(frame)
@@ -255,6 +260,35 @@ class ArrowTable(Table):
         if not self._can_be_array:
             return ""
         return hint_of_types(self._types, argument, argument, may_have_users=self._has_drop)
+
+
+class RecordTable(Table):
+    """Records of users and items, such as named tuples, whose fields are columns."""
+
+    def __init__(self, records: list[Any], names: list[str]) -> None:
+        self._records, self.names, self.data_names = records, names, names
+        self._getter = itemgetter if isinstance(records[0], Mapping) else attrgetter
+
+    def type_of(self, name: str) -> str:
+        """Return the type of a column, by the first record."""
+        return type(self._getter(name)(self._records[0])).__name__
+
+    def stored(self, names: Sequence[str], argument: str) -> list[tuple[str, Any]]:
+        """Return these columns."""
+        columns: dict[str, list[Any]] = {name: [] for name in names}
+        for name, values in columns.items():
+            try:
+                values.extend(map(self._getter(name), self._records))
+            except (KeyError, AttributeError, TypeError):  # of another type than the first
+                expected = "records of one type with the same fields"
+                raise type_error(f"{argument}.{name}", expected, "one without", position=len(values)) from None
+        return list(columns.items())
+
+
+def of_records(value: object) -> object:
+    """Return a list of records of users and items as a table; other values unchanged."""
+    names = names_of_record(value[0]) if isinstance(value, list) and value else []
+    return RecordTable(list(value), names) if names else value  # type: ignore[call-overload]
 
 
 class LazyTable(Table):

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
-from itertools import chain
+from itertools import chain, islice
 from typing import TYPE_CHECKING, Any, TypedDict
 
 from exactk._runtime.errors import InputError, input_error, type_error, warn
@@ -14,7 +14,7 @@ from exactk._runtime.records import NamedTuple
 from exactk._runtime.unit_names import note_column
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Iterable
 
 USUAL_NAMES = {
     "user": (
@@ -262,9 +262,25 @@ def choose_columns(columns: Columns, requested: ColumnNames, argument: str, role
     return chosen
 
 
+MOST_COLUMNS = 100  # a mapping with more keys does not have column names
+_FIELDS_OF_RECORDS = ("_fields", "__dataclass_fields__", "model_fields", "__fields__")
+
+
 def name_columns(names: Iterable[object]) -> bool:
     """Return whether these are column names, including a user and an item column."""
     return {"user", "item"} <= set(map(usual_role, [name for name in names if isinstance(name, str)]))
+
+
+def names_of_record(value: object) -> list[str]:
+    """Return the names of the fields of a record with a user and an item; of others none.
+
+    Records are mappings, and instances of named tuples, data classes and models of pydantic.
+    """
+    fields: Any = value if isinstance(value, Mapping) else ()
+    for attribute in () if isinstance(value, Mapping) else _FIELDS_OF_RECORDS:
+        fields = fields or getattr(type(value), attribute, ())
+    names = list(islice(fields, MOST_COLUMNS))
+    return names if name_columns(names) else []
 
 
 def check_distinct(names: Sequence[str], argument: str) -> None:
