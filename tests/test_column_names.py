@@ -68,9 +68,9 @@ def test_names_of_columns_name_columns() -> None:
 HEADERS = {
     "ann,tea,0.5": r"0\.5 is a value, and files begin with a line of column names",
     "ann,7": "7 is a value, and files begin with a line of column names",
-    "user;item;score": r"its separator is ';': predictions=pandas.read_csv.*, sep=';', dtype=.*\)",
-    "user|item": r"its separator is '\|': predictions=pandas.read_csv.*, sep='\|', dtype=.*\)",
-    "user\titem": r"its separator is '\\t': predictions=pandas.read_csv.*, sep='\\t', dtype=.*\)",
+    "user;item;score": r"its separator is ';': predictions=exactk.read\(.*, separator=';'\)",
+    "user|item": r"its separator is '\|': predictions=exactk.read\(.*, separator='\|'\)",
+    "user\titem": r"its separator is '\\t': predictions=exactk.read\(.*, separator='\\t'\)",
     "member,sku": "name it, for example with user='member'",
     "a;b,sku": "name it, for example with user='a;b'",
     "ann": "name it, for example with user='ann'; files begin with a line of column names",
@@ -81,7 +81,7 @@ HEADERS = {
 
 
 NO_NAMES = (
-    r"; if no line has column names: (predictions=pandas\.read_csv\(.*, sep=',', names=|name .*)\['user', 'item'.*"
+    r"; if no line has column names: (predictions=exactk\.read\(.*, columns=\['user', 'item'|name .*\['user', '-').*"
 )
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import argparse
 import gzip
+import json
 import shlex
 import subprocess
 import sys
@@ -17,11 +19,17 @@ from hypothesis import given, strategies as st
 
 import exactk
 from commands import assert_refused
-from exactk._cli.streams import as_command_option
+from exactk._cli.input_options import add_column_options, read_file
+from exactk._cli.streams import StandardInput, as_command_option
+from exactk._files import forms, source
+from exactk._files.file_errors import File
+from exactk._files.separated import SEPARATORS
 from exactk._runtime.errors import EvaluationWarning
 from exactk._runtime.faults import Option, Text
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from commands import Run
 
 TIME = 881250949
@@ -38,10 +46,8 @@ class Form(NamedTuple):
 
 
 REFUSED = [
-    Form(
-        "u.test", (f"1\t20\t4\t{TIME}", f"1\t31\t3\t{TIME + 5}", f"2\t20\t5\t{TIME}"), "grades beyond -1000 to 1000000"
-    ),
-    Form("halves.txt", (f"1 31 2.5 {TIME}", f"1 1029 3.0 {TIME}"), "grades beyond -1000 to 1000000"),
+    Form("u.test", (f"a\t20\t4\t{TIME}", f"a\t31\t3\t{TIME + 5}"), "grades beyond -1000 to 1000000"),
+    Form("hundreds.txt", (f"1 31 25 {TIME}", f"1 1029 30 {TIME}"), "grades beyond -1000 to 1000000"),
     Form("implicit.txt", (f"1 1 50 {TIME}", f"2 1 51 {TIME}"), "grades beyond -1000 to 1000000"),
     Form("large.txt", ("1 0 d1 1000000", "1 0 d2 3"), "grades beyond -1000 to 1000000", lines=1),
     Form("counts.txt", ("1 31 5 3", "1 60 4 1", "2 9 3 1"), "'31' and '60' as second field"),
@@ -63,7 +69,7 @@ REFUSED = [
     Form("scored_times.txt", (f"u1 0 i1 5 {TIME} x", f"u1 0 i2 4 {TIME - 9} x"), "other fields", "predictions", 1),
     Form("numbers.txt", ("u1 0 i1 5 3 7", "u1 0 i2 4 2 8"), "other fields", "predictions", 1),
     Form("rank.run", ("q Q0 d first 3 t",), "other fields", "predictions", 1),
-    Form("logged.txt", (f"1 20 4 {TIME}",), "grades beyond -1000 to 1000000", "exclude"),
+    Form("logged.txt", (f"a 20 4 {TIME}",), "grades beyond -1000 to 1000000", "exclude"),
 ]
 WARNED = [
     Form("aspects.qrels", ("1 1 d1 1", "1 2 d3 0", "1 2 d2 1"), "second field of"),
@@ -106,27 +112,44 @@ def run_in_shell(line: str) -> None:
 
 
 def lines_of(text: Text) -> list[str | Option]:
-    """Return the lines to write in Python and on the command line, or in the latter alone, that a text has."""
-    return [part for part in text if isinstance(part, Option) or "awk " in part]
+    """Return the lines to write in Python and on the command line, or in the latter alone, that a text has whole."""
+    return [part for part in text if (isinstance(part, Option) or "awk " in part) and "..." not in str(part)]
+
+
+def read_by_code(line: Option, role: str) -> Any:
+    """Return what the argument is that a line gives, by pandas or `exactk.read`."""
+    import pandas  # noqa: ICN001, PLC0415 - the name that the line has
+
+    code = str(line)
+    assert code.startswith(f"{role}=")
+    value = eval(code.removeprefix(f"{role}="), {"pandas": pandas, "exactk": exactk})  # noqa: S307 - the text of our own message
+    convert: Any = {"truth": exactk.as_truth, "predictions": exactk.as_predictions, "exclude": exactk.as_exclusions}
+    return convert[role](value)
+
+
+def read_by_shell(line: str, path: Path, role: str) -> Any:
+    """Return the file, read with the options that a line gives, or what a program writes of it."""
+    before = set(path.parent.iterdir())
+    options = argparse.ArgumentParser()
+    add_column_options(options, truth=True)
+    if not line.startswith("--"):
+        run_in_shell(line)
+    arguments = options.parse_args(shlex.split(line) if line.startswith("--") else [])
+    arguments.stdin = StandardInput()
+    new = [*({*path.parent.iterdir()} - before), path][0]
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", ".*are not used")
+        result = read_file(arguments, new, role)  # type: ignore[arg-type]
+    if new != path:
+        new.unlink()
+    return result
 
 
 def read_by_line(line: str | Option, path: Path, role: str) -> None:
     """Read the file as a line says, in Python and on the command line."""
-    before = set(path.parent.iterdir())
-    run_in_shell(line if isinstance(line, str) else as_command_option(line))
-    (new,) = set(path.parent.iterdir()) - before
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", ".*are not used")
-        read(new, role)
-    new.unlink()
+    read_by_shell(line if isinstance(line, str) else as_command_option(line), path, role)
     if isinstance(line, Option):
-        import pandas  # noqa: ICN001, PLC0415 - the name that the line has
-
-        code = str(line)
-        assert code.startswith(f"{role}=")
-        frame = eval(code.removeprefix(f"{role}="), {"pandas": pandas})  # noqa: S307 - the text of our own message
-        convert: Any = {"truth": exactk.as_truth, "predictions": exactk.as_predictions, "exclude": exactk.as_exclusions}
-        convert[role](frame)
+        read_by_code(line, role)
 
 
 @pytest.mark.parametrize("ending", ["", ".gz"])
@@ -180,8 +203,18 @@ ids = st.integers(1, 10**6).map(str) | st.text("abcxyz", min_size=1, max_size=6)
     blank=st.sampled_from([" ", "\t", "  "]),
 )
 def test_f81_ratings_with_times_are_never_qrels(rows: list[tuple[str, str, str, int]], blank: str) -> None:
-    with TemporaryDirectory() as folder, pytest.raises(exactk.InputError, match="grades beyond -1000 to 1000000"):
-        exactk.read(write(Path(folder), "u.data", tuple(blank.join(map(str, row)) for row in rows)), "truth")
+    texts = tuple(blank.join(map(str, row)) for row in rows)
+    with TemporaryDirectory() as folder:
+        path = write(Path(folder), "u.data", texts)
+        if all(user.isdigit() and item.isdigit() for user, item, *_ in rows):
+            expected: dict[Any, list[Any]] = {}
+            for user, item, *_ in rows:
+                expected.setdefault(int(user), []).append(int(item))
+            if all(len(set(items)) == len(items) for items in expected.values()):
+                check_lists(exactk.read(path, "truth"), "truth", expected)
+            return
+        with pytest.raises(exactk.InputError, match="grades beyond -1000 to 1000000"):
+            exactk.read(path, "truth")
 
 
 words = st.text("abcxyz", min_size=2, max_size=6) | st.integers(100, 10**6).map(str)
@@ -220,6 +253,8 @@ def test_f82_trec_text_under_other_endings_is_refused_with_that_advice(ending: s
         ("qrels", "truth", ("11 0 12 1", "12 0 15 1")),
         ("run", "predictions", ("11 Q0 12 1 9 t", "12 Q0 15 1 8 t")),
     ):
+        if name == "qrels" and blank == "\t" and "tsv" in ending:
+            continue  # those of MS MARCO
         path = write(tmp_path, f"{name}.{ending}", tuple(row.replace(" ", blank) for row in rows))
         with pytest.raises(exactk.InputError, match="it is TREC text: cp ") as caught:
             read(path, role)
@@ -233,7 +268,7 @@ OTHERS = {  # rows of another format, and what is said of them under an ending o
     "bars": (("user|item|rating", "1|2|5"), r"its separator is '\|'"),
     "no names": (("1,2,5", "1,3,4"), "if no line has column names"),
     "commas": (("u1, i2, 5, 3", "u2, i3, 4, 4"), "if the fields are user, item, c3, c4: .*, sep=','"),
-    "colons": ((f"1::2::5::{TIME}", f"1::3::4::{TIME}"), "if no line has column names"),
+    "colons": ((f"a::2::5::{TIME}", f"a::3::4::{TIME}"), "if no line has column names"),
     "json": (('{"u": {"i": 1}}',), "it is JSON"),
     "lines": (('{"user": 1, "item": 2}', '{"user": 1, "item": 3}'), "it is JSON lines"),
     "header": (("user item rating time", f"1 2 3 {TIME}"), "its separator is ' '"),
@@ -257,9 +292,9 @@ def test_f82_other_formats_under_endings_of_trec_are_named(kind: str, ending: st
 
 def test_f82_rows_of_runs_without_names_have_lines_for_ranks_and_scores(tmp_path: Path) -> None:
     for name, rows, said, count in (
-        ("ranks.tsv", ("1\t10\t1", "1\t11\t2"), "names=.*'score'.*; or, by rank: .*'rank'", 2),
-        ("scores.txt", ("1\t10\t0.5", "1\t11\t0.25"), "names=.*'score'", 1),
-        ("no_tag.run", ("1 Q0 d1 1 0.5", "1 Q0 d2 2 0.25"), "names=.*'document', 'c4', 'score'", 1),
+        ("ranks.tsv", ("1\t10\t1", "1\t11\t3"), "columns=.*'score'.*; or, by rank: .*'rank'", 2),
+        ("scores.txt", ("1\t10\t0.5", "1\t11\t0.25"), "columns=.*'score'", 1),
+        ("no_tag.run", ("1 Q0 d1 1 0.5", "1 Q0 d2 2 0.25"), "columns=.*'query', '-', 'document', '-', 'score'", 1),
     ):
         path = write(tmp_path, name, rows)
         with pytest.raises(exactk.InputError, match=said) as caught:
@@ -327,18 +362,14 @@ def check_lists(value: Any, role: str, expected: dict[Any, list[Any]]) -> None:
 def test_f82_lines_to_write_read_every_id(
     name: str, role: str, rows: tuple[str, ...], expected: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    pandas = pytest.importorskip("pandas")
+    pytest.importorskip("pandas")
     monkeypatch.chdir(tmp_path)
     write(tmp_path, name, rows)
     with pytest.raises(exactk.InputError) as caught:
         read(Path(name), role)
     (line,) = (part for part in caught.value.fault.hint if isinstance(part, Option))
-    convert: Any = {"truth": exactk.as_truth, "predictions": exactk.as_predictions}
-    frame = eval(str(line).removeprefix(f"{role}="), {"pandas": pandas})  # noqa: S307 - the text of our own message
-    check_lists(convert[role](frame), role, expected)
-    run_in_shell(line.shell)
-    (new,) = (path for path in tmp_path.iterdir() if path.name != name)
-    check_lists(read(new, role), role, expected)
+    check_lists(read_by_code(line, role), role, expected)
+    check_lists(read_by_shell(line.shell, tmp_path / name, role), role, expected)
 
 
 @pytest.mark.parametrize(
@@ -366,14 +397,14 @@ def test_f82_nothing_is_named_that_is_not_recognized(
 @pytest.mark.parametrize(
     ("row", "names"),
     [
-        ("u1,i1,2520377,pv,1511544070", "'user', 'item', 'c3', 'c4', 'time'"),
-        ("u1,i1,4.5,2014-04-07T10:51:09", "'user', 'item', 'rating', 'time'"),
-        ("u1,i1,30.23,-97.79", "'user', 'item', 'c3', 'c4'"),
-        ("u1,i1,5,0", "'user', 'item', 'c3', 'c4'"),
+        ("u1,i1,2520377,pv,1511544070", "'user', 'item', '-', '-', '-'"),
+        ("u1,i1,4.5,2014-04-07T10:51:09", "'user', 'item', 'rating', '-'"),
+        ("u1,i1,30.23,-97.79", "'user', 'item', '-', '-'"),
+        ("u1,i1,5,0", "'user', 'item', '-', '-'"),
     ],
 )
 def test_f82_fields_are_named_by_their_values(row: str, names: str, tmp_path: Path) -> None:
-    with pytest.raises(exactk.InputError, match=rf"names=\[{names}\]"):
+    with pytest.raises(exactk.InputError, match=rf"columns=\[{names}\]"):
         exactk.read(write(tmp_path, "a.csv", (row,)), "truth")
 
 
@@ -398,16 +429,344 @@ def test_f81_arrays_of_another_role_are_refused(tmp_path: Path) -> None:
 
 
 def test_f81_the_line_gives_the_right_value(tmp_path: Path) -> None:
-    rows = tuple(f"{user}\t{100 + user}\t{user % 5 + 1}\t{TIME + user}" for user in range(500))
+    rows = tuple(f"u{user}\t{100 + user}\t{user % 5 + 1}\t{TIME + user}" for user in range(500))
     path = write(tmp_path, "u.test", rows)
-    predictions = {user: [100 + user, 7] for user in range(500)}
+    predictions = {f"u{user}": [100 + user, 7] for user in range(500)}
     with pytest.raises(exactk.InputError) as caught:
         exactk.evaluate(path, predictions, "hit_rate@10")
     line, _ = lines_of(caught.value.fault.hint)
     assert isinstance(line, Option)
-    run_in_shell(line.shell)
-    truth = exactk.read(f"{path}.csv", "truth")
+    truth = read_by_shell(line.shell, path, "truth")
     assert exactk.evaluate(truth, predictions, "hit_rate@10", convention={"min_grade": 1})["hit_rate@10"] == 1.0
+
+
+class Readable(NamedTuple):
+    """A file whose rows have no line of column names, or one of another format, and the items that are read."""
+
+    name: str
+    rows: tuple[str, ...]
+    expected: dict[Any, list[Any]]
+    role: str = "truth"
+    columns: tuple[str, ...] | None = None
+    separator: str | None = None
+
+    @property
+    def has_names(self) -> bool:
+        return not self.columns and not self.rows[0][0].isdigit()
+
+
+AS_QRELS = ("user", "-", "item", "grade")
+BY_STARS = {1: [20, 31], 2: [20]}
+SCORED = {"ann": ["tea", "rice"], "bob": ["milk"]}
+READABLE = [
+    Readable("qrels.dev.tsv", ("11\t0\t1000012\t1", "12\t0\t1000015\t1"), {"11": ["1000012"], "12": ["1000015"]}),
+    Readable("dev.tsv.gz", ("11\t0\t1000012\t1",), {"11": ["1000012"]}),
+    Readable("q.tsv", ("11\t0\t1000012\t1", "12\t0\t1000015\t2"), {"11": ["1000012"], "12": ["1000015"]}, "exclude"),
+    Readable("a.tsv", ("2\t70\t1", "1\t80\t2", "1\t90\t1"), {"1": ["90", "80"], "2": ["70"]}, "predictions"),
+    Readable("a.run", ("1\t80\t2", "1\t90\t1"), {"1": ["90", "80"]}, "predictions"),
+    Readable("u.data", (f"1\t20\t4\t{TIME}", f"1\t31\t3\t{TIME + 5}", f"2\t20\t5\t{TIME}"), BY_STARS),
+    Readable("u.base", (f"1\t20\t4\t{TIME}", f"1\t31\t3\t{TIME + 5}", f"2\t20\t5\t{TIME}"), BY_STARS, "exclude"),
+    Readable("halves.txt", (f"1 31 2.5 {TIME}", f"1 1029 3.0 {TIME}000"), {1: [31, 1029]}),
+    Readable("ratings.dat", (f"1::20::5::{TIME}", f"1::31::3::{TIME}", f"2::20::4::{TIME}"), BY_STARS),
+    Readable("ml.inter", ("user_id:token\titem_id:token\tat:float\trating:float", f"1\t20\t{TIME}\t5"), {1: [20]}),
+    Readable("seq.inter", ("user_id:token\titem_id:token", "a\tx", "a\ty"), {"a": ["x", "y"]}),
+    Readable("a.txt", ("1 0 20 4", "1 0 31 3", "2 0 20 5"), BY_STARS, columns=AS_QRELS),
+    Readable("a.csv", ("1,0,20,4", "1,0,31,3", "2,0,20,5"), BY_STARS, columns=AS_QRELS),
+    Readable("a.data", ("1|0|20|4", "1|0|31|3", "2|0|20|5"), BY_STARS, columns=AS_QRELS),
+    Readable("a.tsv", ("1;0;20;4", "1;0;31;3", "2;0;20;5"), BY_STARS, columns=AS_QRELS),
+    Readable("a", ("1::0::20::4", "1::0::31::3", "2::0::20::5"), BY_STARS, columns=AS_QRELS),
+    Readable("a.txt", ("  1 0\t20   4", "1  0 31 3 ", "2 0 20 5"), BY_STARS, columns=AS_QRELS, separator=" "),
+    Readable("a.txt", ("ann;tea;2.5", "ann;rice;0.5", "bob;milk;1"), SCORED, "predictions", ("user", "item", "score")),
+    Readable("a.txt", ("1,ann,rice", "0,ann,tea", "7,bob,milk"), SCORED, "predictions", ("rank", "user", "item")),
+    Readable(
+        "a.txt",
+        ("ann,green tea,x", "ann,rice,x"),
+        {"ann": ["green tea", "rice"]},
+        columns=("user", "item", "-"),
+        separator=",",
+    ),
+    Readable("a.csv", ('"a, b";"x;y";1', "c;z;2"), {"a, b": ["x;y"], "c": ["z"]}, columns=("user", "item", "grade")),
+    Readable("a.csv", ("user;item;grade", "1;20;4", "1;31;3", "2;20;5"), BY_STARS, separator=";"),
+    Readable("a.txt", ("user item score", "1 31 3", "1 20 4", "2 20 5"), BY_STARS, "predictions", separator=" "),
+    Readable("a.csv", ("user,item", "1,20"), {1: [20]}, separator=","),
+]
+
+
+def of_reading(value: Any, role: str, expected: dict[Any, list[Any]]) -> None:
+    """Check that these items are read and no others."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", EvaluationWarning)
+        if role == "exclude":
+            counts = exactk.evaluate(expected, {**expected}, "recall@9", exclude=value).counts
+            assert counts["excluded_recommended"] == sum(map(len, expected.values()))
+            return
+        if role == "truth":
+            backwards = {user: items[::-1] for user, items in expected.items()}
+            report = exactk.evaluate(value, backwards, "r_precision", convention={"min_grade": 0})
+            assert report["r_precision"] == 1.0
+    check_lists(value, role, expected)
+
+
+@pytest.mark.parametrize("large", [False, True])
+@pytest.mark.parametrize("at", range(len(READABLE)))
+def test_text_without_column_names_is_read(
+    at: int, large: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    one = READABLE[at]
+    path = write(tmp_path, one.name, one.rows)
+    monkeypatch.setattr(source, "_LARGE", 0 if large else 1 << 28)
+    if large and one.role == "predictions" and not (one.columns or one.separator):  # ranks need all rows
+        with pytest.raises(exactk.InputError, match="'rank'"):
+            read_anew(path, one)
+        return
+    of_reading(read_anew(path, one), one.role, one.expected)
+
+
+@pytest.mark.parametrize("at", range(len(READABLE)))
+def test_text_without_column_names_is_read_by_the_command_line(at: int, tmp_path: Path, run: Run) -> None:
+    one = READABLE[at]
+    options = [f"--{one.role}-columns", ",".join(one.columns)] if one.columns else []
+    options += [f"--{one.role}-separator", SEPARATORS[one.separator].name] if one.separator else []
+    path, held = write(tmp_path, one.name, one.rows), {user: items for user, items in one.expected.items() if items}
+    other = tmp_path / "other.jsonl"
+    other.write_text("".join(f"{json.dumps({'user': user, 'items': items})}\n" for user, items in held.items()))
+    files = [other, path] if one.role == "predictions" else [path, other]
+    if one.role == "exclude":
+        backwards = write(tmp_path, "backwards.jsonl", tuple(other.read_text().splitlines()[::-1]))
+        files, options = [other, backwards], ["--exclude", str(path), *options]
+    result = run("evaluate", *files, *options, "-m", "recall@9", "--set", "min_grade=0", "--format", "json")
+    assert result.code == 0, result
+    (report,) = json.loads(result.out)["reports"]
+    if one.role == "exclude":
+        assert report["counts"]["excluded_recommended"] == sum(map(len, held.values()))
+    else:
+        assert report["values"] == {"recall@9": 1.0}
+
+
+@pytest.mark.parametrize("at", range(len(READABLE)))
+def test_forms_are_told_from_each_other(at: int, tmp_path: Path) -> None:
+    one = READABLE[at]
+    lines = tuple(row.strip() for row in one.rows)
+    for role in ("truth", "predictions", "exclude"):
+        file = File(write(tmp_path, one.name, lines), role)
+        fits = {
+            name
+            for name, form in forms.ROW_FORMS.items()
+            for separator in form.separators
+            if role in form.roles and forms._fit(forms._rows(lines, separator), form)
+        }
+        assert len(fits) <= 1
+        assert (forms.recognized(file) is None) <= (not fits or role == "predictions")
+
+
+LATE = tuple(f"1\t{item}\t4\t{TIME}" for item in range(200))
+WRONG: list[tuple[str, tuple[str, ...], str, dict[str, Any], str]] = [  # and what is said
+    (
+        "u.data",
+        (*LATE, "1\t999\t4\t3"),
+        "truth",
+        {},
+        "a time in seconds or milliseconds as time, found '3' at line 201",
+    ),
+    ("u.data", (*LATE, f"1\t999\t11\t{TIME}"), "truth", {}, "a rating from 0 to 10 as rating, found '11' at line 201"),
+    ("a.tsv", (*LATE, "1\t999\t4"), "truth", {}, "expected 4 columns .*found 3 at line 201"),
+    (
+        "a.tsv",
+        (*["7\t0\t8\t1"] * 200, "7\t1\t9\t1"),
+        "truth",
+        {},
+        "0 as iteration, found '1' at line 201",
+    ),
+    ("a.tsv", ("1\t20\t1", "1\t21\t1"), "predictions", {}, "; or, by rank: .*'rank'"),
+    ("a.tsv", ("1\t20\t1", "2\t21\t1"), "predictions", {}, "; or, by rank: .*'rank'"),
+    ("u.data", (f"1\t0\t4\t{TIME}",), "truth", {}, "grades beyond"),
+    (
+        "a.txt",
+        ("user,item", "1,2"),
+        "truth",
+        {"columns": ["user", "item"]},
+        "a row of values, found column names at line 1",
+    ),
+    (
+        "a.txt",
+        ("reviewer,asin,stars", "1,2,3"),
+        "truth",
+        {"columns": ["user", "item", "-"]},
+        "found column names at line 1",
+    ),
+    (
+        "a.txt",
+        ("reviewer,asin,stars", "a,b,3"),
+        "truth",
+        {"columns": ["user", "item", "grade"]},
+        "found column names at line 1",
+    ),
+    (
+        "a.txt",
+        ("a, b", "c, d"),
+        "truth",
+        {"columns": ["user", "item"]},
+        "comma and blanks.*; write separator=',' or separator=' '",
+    ),
+    ("a.txt", ("a,b",), "truth", {"columns": ["user", "item", "grade"]}, "rows of 3 fields, found no separator"),
+    ("a.txt", (), "truth", {"columns": ["user", "item"]}, "rows of 2 fields, found none"),
+    ("a.txt", (), "truth", {"columns": ["user", "item"], "separator": ","}, "rows, found none"),
+    ("a.txt", ("a::b\x1fc::5",), "truth", {"columns": ["user", "item", "grade"]}, "the control character"),
+    (
+        "a.txt",
+        ("a,b",),
+        "predictions",
+        {"columns": ["user", "item"]},
+        "user, item, and score or rank, found user, item",
+    ),
+    ("a.txt", ("a,b,1,2",), "predictions", {"columns": ["user", "item", "score", "rank"]}, "and score or rank"),
+    ("a.txt", ("a,b",), "truth", {"columns": ["user", "-"]}, "columns: expected user and item, found user, -"),
+    ("a.txt", ("a,b",), "truth", {"columns": ["user", "item", "item"]}, "one field as item, found 2"),
+    ("a.txt", ("a,b",), "truth", {"columns": ["user", "movie"]}, "or - for a field that is not read, found 'movie'"),
+    ("a.txt", ("a,b,1",), "exclude", {"columns": ["user", "item", "grade"]}, "user, item, or - .*found 'grade'"),
+    ("a.txt", ("a,b",), "truth", {"columns": "user,item"}, "the role of each field"),
+    ("a.txt", ("a,b",), "truth", {"separator": "/"}, "separator: expected one of '::', ',', "),
+    ("a.txt", ("a,b",), "truth", {"columns": ["user", "item"], "grade": "x"}, "grade: expected None beside columns"),
+    (
+        "a.json",
+        ("{}",),
+        "truth",
+        {"columns": ["user", "item"]},
+        "None for a file that is not text with separators, found JSON",
+    ),
+    ("l.inter", ("user_id:token\titem_id_list:token_seq", "a\tx y"), "truth", {}, "item='item_id_list:token_seq'"),
+]
+
+
+@pytest.mark.parametrize("at", range(len(WRONG)))
+def test_what_is_no_row_of_a_form_is_told(at: int, tmp_path: Path) -> None:
+    name, rows, role, options, said = WRONG[at]
+    with pytest.raises((exactk.InputError, exactk.InputTypeError), match=said):
+        exactk.read(write(tmp_path, name, rows), role, **options)  # type: ignore[call-overload]
+
+
+def test_several_fields_identify_a_user(tmp_path: Path) -> None:
+    path = write(tmp_path, "a.txt", ("ann;monday;tea", "bob;monday;milk", "ann;friday;milk"))
+    truth = exactk.read(path, "truth", columns=["user", "user", "item"])
+    expected = {("ann", "monday"): ["tea"], ("bob", "monday"): ["milk"], ("ann", "friday"): ["milk"]}
+    of_reading(truth, "truth", expected)
+
+
+def test_sequences_of_items_are_warned_of(tmp_path: Path) -> None:
+    path = write(tmp_path, "l.inter", ("user_id:token\titem_id_list:token_seq", "a\tx y", "b\tx z"))
+    with pytest.warns(EvaluationWarning, match="'x y' in the column item_id_list:token_seq .* is one item"):
+        exactk.read(path, "truth", item="item_id_list:token_seq")
+
+
+def test_ratings_without_names_warn_as_others_do(tmp_path: Path) -> None:
+    rows = tuple(f"1\t{item}\t{item % 5 + 1}\t{TIME}" for item in range(9))
+    path, named = write(tmp_path, "u.data", rows), ("user,item,rating", *(",".join(row.split()[:3]) for row in rows))
+    by_position = exactk.read(path, "truth", columns=["user", "item", "rating", "-"])
+    texts = []
+    for truth in (path, write(tmp_path, "a.csv", named), by_position):
+        with pytest.warns(EvaluationWarning, match="rating") as caught:
+            exactk.evaluate(truth, {1: [2, 3]}, "recall@2")
+        texts.append([str(one.message) for one in caught])
+    assert texts[0] == texts[1] == texts[2]
+
+
+def test_options_of_fields_without_use_are_refused(tmp_path: Path, run: Run) -> None:
+    truth = write(tmp_path, "a.txt", ("ann;tea;2", "bob;milk;1"))
+    lists = write(tmp_path, "b.jsonl", ('{"user": "ann", "items": ["tea"]}',))
+    by_position = ("evaluate", truth, lists, "--truth-columns", "user,item,grade", "-m", "recall@1")
+    assert run(*by_position).code == 0
+    assert_refused(run(*by_position, "--exclude-columns", "user,item"), "--exclude-columns: expected a file")
+    assert_refused(run(*by_position, "--grade", "rating"), "--grade: expected a file with names of columns")
+    assert_refused(run(*by_position, "--predictions-columns", "user,item,rank"), "columns: expected None for a file")
+    unclear = write(tmp_path, "c.txt", ("ann, tea", "bob, milk"))
+    assert_refused(
+        run("evaluate", unclear, lists, "--truth-columns", "user,item"),
+        "; write --truth-separator comma or --truth-separator blanks",
+    )
+
+
+def read_anew(path: Path, one: Readable) -> Any:
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", ".*not contiguous|.*copied to")
+        result: Any = exactk.read(path, one.role, columns=one.columns, separator=one.separator)  # type: ignore[call-overload]
+    return result
+
+
+class Rows(NamedTuple):
+    """A file, and one of its rows below any column names."""
+
+    one: Readable
+    separator: str
+    at: int
+
+    def changed(self, change: Callable[[list[str]], list[str]]) -> list[str]:
+        """Return the rows after changing the fields of the one."""
+        fields = self.one.rows[self.at].split(self.separator.strip() or None)
+        return [*self.one.rows[: self.at], (self.separator).join(change(fields)), *self.one.rows[self.at + 1 :]]
+
+    def with_row(self, row: str) -> list[str]:
+        """Return the rows with another before the one."""
+        return [*self.one.rows[: self.at], row, *self.one.rows[self.at :]]
+
+
+def swapped(first: int, second: int) -> Callable[[list[str]], list[str]]:
+    return lambda fields: [fields[{first: second, second: first}.get(at, at)] for at in range(len(fields))]
+
+
+SWAPS = {
+    "qrels.dev.tsv": (2, 3),
+    "q.tsv": (0, 1),
+    "a.run": (0, 2),
+    "u.data": (2, 3),
+    "u.base": (1, 3),
+    "ratings.dat": (0, 3),
+}
+BROKEN: dict[str, Callable[[Rows], list[str] | None]] = {
+    "a field less": lambda rows: rows.changed(lambda fields: fields[1:]),
+    "a field more": lambda rows: rows.changed(lambda fields: [*fields, "5"]),
+    "an empty field": lambda rows: (
+        rows.changed(lambda fields: [*fields[:-1], "", fields[-1]]) if rows.separator != " " else None
+    ),
+    "text for a number": lambda rows: (
+        rows.changed(lambda fields: [*fields[:-1], "ann"])
+        if (rows.one.columns or ("grade",))[-1] in {"grade", "score", "rank"}
+        and "," not in rows.one.rows[0]
+        and rows.one.rows[-1].strip()[-1].isdigit()
+        else None
+    ),
+    "fields swapped": lambda rows: rows.changed(swapped(*SWAPS[rows.one.name])) if rows.one.name in SWAPS else None,
+    "column names": lambda rows: rows.with_row(rows.separator.join(rows.one.columns)) if rows.one.columns else None,
+    "column names again": lambda rows: rows.with_row(rows.one.rows[0]) if rows.one.has_names else None,
+}
+
+
+@given(data=st.data())
+def test_a_broken_row_of_any_form_is_an_error(data: st.DataObject) -> None:
+    one = data.draw(st.sampled_from(READABLE))
+    marks = [mark for mark in ("::", ";", "\t", "|", ",", " ") if mark in one.rows[0]]
+    rows = Rows(one, one.separator or marks[0], data.draw(st.integers(one.has_names, len(one.rows) - 1)))
+    broken = BROKEN[data.draw(st.sampled_from([*BROKEN]))](rows)
+    if broken is None or " " in marks[:-1]:
+        return
+    with TemporaryDirectory() as folder:
+        path = write(Path(folder), one.name, tuple(broken))
+        with pytest.raises(exactk.InputError):
+            read_anew(path, one)
+
+
+@given(data=st.data())
+def test_lines_may_be_empty_or_end_in_two_characters_but_not_be_cut(data: st.DataObject) -> None:
+    one = data.draw(st.sampled_from([form for form in READABLE if not form.name.endswith(".gz")]))
+    rows = [*one.rows]
+    rows.insert(data.draw(st.integers(0, len(rows))), "")
+    with TemporaryDirectory() as folder:
+        path, packed = Path(folder) / one.name, Path(folder) / f"{one.name}.gz"
+        path.write_bytes("".join(f"{row}\r\n" for row in rows).encode())
+        of_reading(read_anew(path, one), one.role, one.expected)
+        text = gzip.compress(path.read_bytes())
+        packed.write_bytes(text[: data.draw(st.integers(1, len(text) - 1))])
+        with pytest.raises(exactk.InputError):
+            of_reading(read_anew(packed, one), one.role, one.expected)
 
 
 QRELS_ROWS = ("q1 0 a 1", "q2 0 a 1")
@@ -415,7 +774,7 @@ CONTRADICTED = ("q1 Q0 b 1 1 t", "q1 Q0 a 2 2 t", "q2 Q0 a 1 2 t", "q2 Q0 b 2 1 
 
 
 def test_f81_every_way_that_reads_files_refuses(tmp_path: Path, run: Run) -> None:
-    ratings = write(tmp_path, "u.test", (f"1 20 4 {TIME}",))
+    ratings = write(tmp_path, "u.test", (f"a 20 4 {TIME}",))
     qrels, good = write(tmp_path, "t.qrels", QRELS_ROWS), write(tmp_path, "a.run", ("q1 Q0 a 1 1 t",))
     log = write(tmp_path, "log.txt", ("u1 GET i1 200 15 f",))
     refused = pytest.raises(exactk.InputError, match="of TREC")
@@ -430,7 +789,7 @@ def test_f81_every_way_that_reads_files_refuses(tmp_path: Path, run: Run) -> Non
             exactk.evaluate(qrels, good, "mrr", **{argument: ratings})  # type: ignore[arg-type]
     assert_refused(
         run("evaluate", ratings, good),
-        f'python3 -c \'import pandas; pandas.read_csv("{ratings}", sep=r"\\s+", index_col=False, names=["user", "item", ',
+        "if the fields are user, item, rating, time: --truth-columns user,item,rating,-; if it is TREC: --truth-columns",
     )
     assert_refused(run("compare", qrels, good, log), "'GET' as second field")
     (tmp_path / "shards").mkdir()

@@ -111,7 +111,7 @@ def test_endings_of_other_formats_are_refused(name: str) -> None:
         exactk.evaluate(QRELS, write(name, "q1 Q0 d1 1 0.5 t\n"), "mrr")
     ending = ".".join(["", *name.lower().split(".")[2 if "run" in name else 1 :]])
     assert f"found the ending {ending} in {name}" in str(caught.value)
-    assert ".csv, .tsv, .json, .jsonl, .ndjson, each also with .gz; .parquet," in str(caught.value)
+    assert ".csv, .tsv, .json, .jsonl, .ndjson, .inter, each also with .gz; .parquet," in str(caught.value)
 
 
 @pytest.mark.parametrize("name", ["a.txt", "a.dat", "a.txt.gz"])

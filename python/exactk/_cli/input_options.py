@@ -17,6 +17,7 @@ from exactk import _files as files
 from exactk._cli.streams import STDIN, input_path, path_text
 from exactk._engine.systems import in_system
 from exactk._files.file_arguments import read_argument, read_catalogue_columns
+from exactk._files.separated import SEPARATORS
 from exactk._inputs.alignment import naming_base
 from exactk._inputs.item_parts import naming_interactions
 from exactk._inputs.keys.column_roles import ROLES
@@ -91,7 +92,7 @@ def add_input_option(parser: argparse._ActionsContainer, name: str, text: str) -
 
 
 def add_column_options(
-    parser: argparse.ArgumentParser, *, truth: bool, ranks: bool = True, of_user: str = "--user"
+    parser: argparse.ArgumentParser, *, truth: bool, ranks: bool = True, of_user: str = "--user", exclude: bool = True
 ) -> argparse._ArgumentGroup:
     """Add the options that name columns, and return their group; common names are detected without them."""
     parser.add_argument(
@@ -112,7 +113,26 @@ def add_column_options(
         order.add_argument("--rank", metavar="NAME", help="rank column of predictions; the lowest rank is best")
     if truth:
         columns.add_argument("--grade", metavar="NAME", help="grade column of the truth")
+    fields = parser.add_argument_group(
+        "fields of text by position",
+        "Options of predictions also apply to base predictions, and those of exclusions to training data.",
+    )
+    for role in ["truth"] * truth + ["predictions"] + ["exclude"] * exclude:
+        fields.add_argument(
+            f"--{role}-columns",
+            type=lambda text: text.split(","),
+            metavar="ROLES",
+            help=f"the role of each field, or -, such as {_SUCH_AS[role]}",
+        )
+        fields.add_argument(
+            f"--{role}-separator",
+            choices=[separator.name for separator in SEPARATORS.values()],
+            help="what separates fields, here or below a line of column names (default: what all rows show)",
+        )
     return columns
+
+
+_SUCH_AS = {"truth": "user,-,item,grade", "predictions": "user,item,rank", "exclude": "user,item,-,-"}
 
 
 Role = Literal["truth", "predictions", "exclude"]
@@ -154,11 +174,20 @@ def read_option(arguments: argparse.Namespace, role: ArgumentRole, path: Path | 
 
 
 def _columns_of(arguments: argparse.Namespace, path: Path, role: Role) -> dict[str, Any]:
-    """Return the names of columns that the arguments give; none for a file without column names."""
+    """Return the columns that the arguments give, by position or name; none for a file without column names."""
+    if fields := _fields_of(arguments, role):
+        return fields
     if not files.has_columns(path, role):
         return {}
     columns = {name: getattr(arguments, name, None) for name in _ROLE_COLUMNS[role]}
     return {**columns, "user": user_column(arguments)}
+
+
+def _fields_of(arguments: argparse.Namespace, role: str) -> dict[str, Any]:
+    """Return the roles of fields by position, and their separator, if the arguments give them for files in a role."""
+    columns, name = (getattr(arguments, f"{role}_{option}", None) for option in ("columns", "separator"))
+    separator = next((text for text, one in SEPARATORS.items() if one.name == name), None)
+    return {"columns": columns, "separator": separator} if columns or separator else {}
 
 
 def user_column(arguments: argparse.Namespace) -> str | list[str] | None:
@@ -185,13 +214,27 @@ def check_inputs(arguments: argparse.Namespace, inputs: Sequence[Input]) -> None
         if inputs[0].argument == "truth" and one.argument in {"predictions", "exclude", "base_predictions"}:
             with in_system(one.system or ""):
                 check_not_truth(inputs[0].path, [(one.argument, one.path)], columns)
+    roles = {_READ_AS.get(one.argument, one.argument) for one in inputs}
+    for role in ("truth", "predictions", "exclude"):
+        if role not in roles and (fields := _fields_of(arguments, role)):
+            option = f"--{role}-{'columns' if fields['columns'] else 'separator'}"
+            raise input_error(option, "a file that it is for, such as --exclude FILE", "none")
     for name in dict.fromkeys(chain.from_iterable(_ROLE_COLUMNS.values())):
         if getattr(arguments, name, None) is None:
             continue
         of_option = [one for one in inputs if name in _ROLE_COLUMNS[one.argument]]
-        if not any(files.has_columns(one.path, one.argument) for one in of_option):
+        if not any(_has_names(arguments, one) for one in of_option):
             without = " and ".join(dict.fromkeys(str(one.path) for one in of_option))
             raise input_error(f"--{name}", "a file with names of columns", f"none in {without}")
+
+
+_READ_AS = {"train": "exclude", "base_predictions": "predictions"}
+"""The roles of files that options of other names have."""
+
+
+def _has_names(arguments: argparse.Namespace, one: Input) -> bool:
+    fields = _fields_of(arguments, _READ_AS.get(one.argument, one.argument))
+    return files.has_columns(one.path, one.argument) if not fields else not fields["columns"]
 
 
 def output_path(text: str) -> Path:

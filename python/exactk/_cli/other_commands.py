@@ -340,7 +340,7 @@ def add_fuse(commands: Commands) -> None:
         default = signature(exactk.fuse).parameters[name].default
         form = {"choices": choices} if (choices := get_args(kind)) else {"type": kind, "metavar": metavar}
         parser.add_argument(option, help=text + (f" (default: {default})" if default is not None else ""), **form)
-    add_column_options(parser, truth=False)
+    add_column_options(parser, truth=False, exclude=False)
     parser.add_argument("--tag", metavar="NAME", help="the name of the run in its last column (default: the method)")
     parser.add_argument("-o", dest="output", type=output_path, metavar="FILE", help="output file (default: stdout)")
 

@@ -89,6 +89,8 @@ NO_SHARDS: Mapping[str, None] = dict.fromkeys(("shard", "shard_name", "shards", 
 
 READING_OPTIONS = (
     *("text_ids", "user", "item", "score", "rank", "grade"),
+    *("truth_columns", "truth_separator", "predictions_columns", "predictions_separator"),
+    *("exclude_columns", "exclude_separator"),
     *("item_group", "item_value", "item_feature"),
 )  # fmt: skip
 """The options that say how files are read, on which values depend beside the files, the metrics and the convention."""

@@ -11,19 +11,19 @@ import numpy as np
 
 from exactk._files import archive, column_files, forms, json_files, read_containers, trec_files
 from exactk._files.file_errors import File
-from exactk._files.formats import ARCHIVE, COLUMN_SOURCES, JSON, TREC, format_of
+from exactk._files.formats import ARCHIVE, COLUMN_SOURCES, JSON, TEXT, TREC, format_of
 from exactk._files.source import choose_columns, is_large, table_of_user_values
 from exactk._inputs.batches import Batches
 from exactk._inputs.keys.column_roles import ROLES
 from exactk._inputs.model.rows import locate_in_parts
-from exactk._runtime.errors import input_error, name_source, type_error
+from exactk._runtime.errors import ExactkError, input_error, name_source, type_error
 from exactk._runtime.threads import read_ahead
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from typing import Any, Unpack
 
-    from exactk._files.source import RequestedColumns
+    from exactk._files.source import RequestedColumns, Source
     from exactk._inputs.keys.column_roles import ColumnNames
     from exactk._inputs.model.lists import Exclusions, Rankings
     from exactk._inputs.model.scores import SparseScores
@@ -35,25 +35,51 @@ Role: TypeAlias = Literal["truth", "predictions", "exclude"]
 
 @overload
 def read(
-    path: FilePath, role: Literal["truth"], *, text_ids: bool = False, **columns: Unpack[ColumnNames]
+    path: FilePath,
+    role: Literal["truth"],
+    *,
+    text_ids: bool = False,
+    columns: Sequence[str] | None = None,
+    separator: str | None = None,
+    **names: Unpack[ColumnNames],
 ) -> Truth: ...
 @overload
 def read(
-    path: FilePath, role: Literal["predictions"], *, text_ids: bool = False, **columns: Unpack[ColumnNames]
+    path: FilePath,
+    role: Literal["predictions"],
+    *,
+    text_ids: bool = False,
+    columns: Sequence[str] | None = None,
+    separator: str | None = None,
+    **names: Unpack[ColumnNames],
 ) -> Rankings | SparseScores | Batches: ...
 @overload
 def read(
-    path: FilePath, role: Literal["exclude"], *, text_ids: bool = False, **columns: Unpack[ColumnNames]
+    path: FilePath,
+    role: Literal["exclude"],
+    *,
+    text_ids: bool = False,
+    columns: Sequence[str] | None = None,
+    separator: str | None = None,
+    **names: Unpack[ColumnNames],
 ) -> Exclusions: ...
 @overload
 def read(
-    path: FilePath, role: Role, *, text_ids: bool = False, **columns: Unpack[ColumnNames]
+    path: FilePath,
+    role: Role,
+    *,
+    text_ids: bool = False,
+    columns: Sequence[str] | None = None,
+    separator: str | None = None,
+    **names: Unpack[ColumnNames],
 ) -> read_containers.ReadResult: ...
 def read(
     path: FilePath,
     role: Role,
     *,
     text_ids: bool = False,
+    columns: Sequence[str] | None = None,
+    separator: str | None = None,
     user: str | Sequence[str] | None = None,
     item: str | None = None,
     score: str | None = None,
@@ -67,7 +93,8 @@ def read(
     path : str or path
         The file, in one of these formats:
 
-        - ``.csv``, ``.tsv``, ``.json``, ``.jsonl`` or ``.ndjson``, optionally followed by ``.gz``;
+        - ``.csv``, ``.tsv``, ``.inter`` (of RecBole), ``.json``, ``.jsonl`` or ``.ndjson``, optionally followed by
+          ``.gz``;
         - ``.parquet``;
         - ``.arrow``, ``.feather`` or ``.ipc``;
         - ``.npz``;
@@ -83,6 +110,13 @@ def read(
         can be exclusions.
     text_ids : bool
         Whether to read integer ids, and digits in CSV, as strings, so that they match the ids of TREC files.
+    columns : sequence of str, optional
+        For text whose rows have no line of column names, the role of each field: ``"user"``, ``"item"``, ``"grade"``,
+        ``"score"``, ``"rank"`` or another usual name of these, or ``"-"`` for a field that is not read. Several users
+        together identify a user.
+    separator : {"\t", ",", ";", "|", "::", " "}, optional
+        What separates the fields of text in columns, whatever the extension; ``" "`` is any number of blanks. By default
+        it is the one by which all rows have as many fields as ``columns``; without ``columns``, the extension's.
     user : str or sequence of str, optional
         The user column, or several columns that together identify a user. By default, columns are detected by their
         common names, as in data frames: see `exactk.as_truth` and `exactk.as_predictions`.
@@ -109,6 +143,9 @@ def read(
     ``{"user": 1, "items": [2, 3], "scores": [0.5, 0.25]}``. A ``.json`` file is one object from user to items, as
     pytrec_eval, BEIR and ranx write it: ``{"u1": {"i2": 0.5, "i3": 0.25}}``, or ``{"u1": ["i2", "i3"]}``.
 
+    Text whose rows have no line of column names is read by ``columns``, or by itself if all rows have a form that no
+    other has: qrels and runs of MS MARCO, and ratings with times as in MovieLens.
+
     Numbers in text have an optional sign, digits with an optional fraction, and an optional exponent, or are ``inf``
     or ``nan``. A number that float64 cannot represent (``1e400``, ``1e-400``, ``9007199254740993``) is an error. CSV
     fields may be in double quotes, with quotes doubled inside; TSV has no quotes. Lines end in a line feed, or a
@@ -131,6 +168,10 @@ def read(
     >>> predictions = exactk.read(folder / "test.csv", "predictions")
     >>> exactk.evaluate(truth, predictions, "ndcg@10")["ndcg@10"]
     0.8800937667159343
+    >>> _ = (folder / "test.txt").write_text("q1;web;d1;1\nq1;web;d7;2\nq2;news;d1;1\n")
+    >>> truth = exactk.read(folder / "test.txt", "truth", columns=["user", "-", "item", "grade"])
+    >>> exactk.evaluate(truth, predictions, "ndcg@10")["ndcg@10"]
+    0.8800937667159343
     """
     file = file_at(path, role)
     if role not in get_args(Role):
@@ -142,6 +183,9 @@ def read(
     if not isinstance(text_ids, (bool, np.bool_)):
         raise type_error("text_ids", "True or False", repr(text_ids))
     with name_source(str(file.path)):
+        if columns is not None or separator is not None:
+            source, requested = _by_position([file], columns, separator, requested)
+            return _read_columns(source[0], requested, text_ids=bool(text_ids))
         return read_in_role(file, format_of(file), requested, text_ids=bool(text_ids))
 
 
@@ -160,20 +204,44 @@ def read_in_role(
     """Return the contents of the file, in the container of its role."""
     file.check_kind(pipes=format_name in {TREC, JSON})
     with forms.advising(file, format_name):
-        return _read(file, format_name, requested, text_ids=text_ids)
+        try:
+            return _read(file, format_name, requested, text_ids=text_ids)
+        except ExactkError:
+            is_unnamed = format_name in {TREC, "TSV"} and not requested
+            if not is_unnamed or (form := forms.recognized(file)) is None:
+                raise
+        return _read_columns(form[0], {}, text_ids=text_ids or form[1].text_ids)
+
+
+def _by_position(
+    files: Sequence[File], columns: object, separator: object, requested: RequestedColumns
+) -> tuple[list[Source], RequestedColumns]:
+    """Return files whose fields have roles by position, or a separator, and the columns to request."""
+    if columns is not None and requested:
+        name, column = next(iter(requested.items()))
+        raise input_error(name, "None beside columns, which has the role of each field", repr(column))
+    for file in files:
+        if (format_name := format_of(file)) not in TEXT:
+            name = "separator" if columns is None else "columns"
+            raise input_error(name, "None for a file that is not text with separators", format_name)
+        file.check_kind(pipes=False)
+    sources = [forms.by_position(file, columns, separator) for file in files]
+    return [source for source, _ in sources], {**requested, **sources[0][1]}
+
+
+def _read_columns(source: Source, requested: RequestedColumns, *, text_ids: bool) -> read_containers.ReadResult:
+    columns, path = choose_columns(source, requested)._replace(text_ids=text_ids), str(source.file.path)
+    if source.file.role == "predictions" and is_large([source]):
+        return Batches.of_files(
+            lambda: read_ahead((path, columns.convert_ids(part)) for part in source.parts(columns)), requested
+        )
+    table = columns.convert_ids(source.read_all(columns))
+    return read_containers.result_of_table(table, source.file.role, requested, columns)
 
 
 def _read(file: File, format_name: str, requested: RequestedColumns, *, text_ids: bool) -> read_containers.ReadResult:
     if format_name in COLUMN_SOURCES:
-        source = COLUMN_SOURCES[format_name](file)
-        columns = choose_columns(source, requested)._replace(text_ids=text_ids)
-        if file.role == "predictions" and is_large([source]):
-            return Batches.of_files(
-                lambda: read_ahead((str(file.path), columns.convert_ids(part)) for part in source.parts(columns)),
-                requested,
-            )
-        table = columns.convert_ids(source.read_all(columns))
-        return read_containers.result_of_table(table, file.role, requested, columns)
+        return _read_columns(COLUMN_SOURCES[format_name](file), requested, text_ids=text_ids)
     _refuse_columns(requested)
     if format_name == JSON:
         return read_containers.result_of_table(json_files.read_object(file, text_ids=text_ids), file.role, {})
@@ -191,12 +259,22 @@ def has_columns(path: FilePath, role: str) -> bool:
     return format_of(file_at(path, role, role)) in COLUMN_SOURCES
 
 
-def read_shards(paths: Sequence[Path], *, text_ids: bool, **columns: Unpack[ColumnNames]) -> read_containers.ReadResult:
+def read_shards(
+    paths: Sequence[Path],
+    *,
+    text_ids: bool,
+    columns: Sequence[str] | None = None,
+    separator: str | None = None,
+    **names: Unpack[ColumnNames],
+) -> read_containers.ReadResult:
     """Return the predictions of several files, read as if their rows were in one.
 
     The files must have the same format and columns.
     """
-    files = [File(path, "predictions") for path in paths]
+    files, requested = [File(path, "predictions") for path in paths], _requested(names)
+    if columns is not None or separator is not None:
+        sources, requested = _by_position(files, columns, separator, requested)
+        return column_files.predictions_of_sources(sources, requested, text_ids=text_ids)
     format_name = format_of(files[0])
     for file in files:
         if format_of(file) != format_name:
@@ -208,7 +286,6 @@ def read_shards(paths: Sequence[Path], *, text_ids: bool, **columns: Unpack[Colu
         raise input_error("predictions", f"one {content} per system", found)
     for file in files:
         file.check_kind(pipes=format_name == TREC)
-    requested = _requested(columns)
     if format_name == TREC:
         _refuse_columns(requested)
         parts = [trec_files.read_columns(file) for file in files]

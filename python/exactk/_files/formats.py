@@ -22,12 +22,15 @@ _FORMATS = {
     ".json": JSON,
     ".jsonl": "JSON lines",
     ".ndjson": "JSON lines",
+    ".inter": "TSV",
     ".parquet": "Parquet",
     ".arrow": "Arrow IPC",
     ".feather": "Arrow IPC",
     ".ipc": "Arrow IPC",
     ".npz": ARCHIVE,
 }
+TEXT = frozenset({TREC, "CSV", "TSV"})
+"""Formats whose files may be text with separators, whatever their ending says."""
 _BINARY_FORMATS = {"Parquet", "Arrow IPC", ARCHIVE}
 
 COLUMN_SOURCES: dict[str, Callable[[File], Source]] = {

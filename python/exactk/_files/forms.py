@@ -1,7 +1,7 @@
 """Forms of files that are easily taken for another: what shows each, and the line that reads it.
 
 Facts that the core gathers over every row tell TREC text from other text with as many fields. The first lines tell what a
-file is that cannot be read in the format of its ending.
+file is that cannot be read in the format of its ending; that of no other form can have them is examined in every row.
 """
 
 from __future__ import annotations
@@ -10,21 +10,28 @@ import csv
 import json
 import re
 import shlex
+from collections.abc import Sequence
 from contextlib import contextmanager, suppress
 from itertools import chain
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+import numpy as np
+
 from exactk._files.formats import COLUMN_SOURCES, JSON, TREC
-from exactk._files.source import ROLES_OF_ITEMS, by_pandas, is_stdin
+from exactk._files.separated import SEPARATORS, Check, Fields, Separated, pandas_separator
+from exactk._files.source import ROLES_OF_ITEMS, ColumnChoice, by_pandas, is_large, is_stdin
 from exactk._files.text import DECOMPRESSION_ERRORS, open_bytes
-from exactk._inputs.keys.column_roles import usual_role
+from exactk._inputs.containers.tables import ColumnTable
+from exactk._inputs.keys.column_roles import ROLES, usual_role
+from exactk._inputs.keys.vocabulary import Vocabulary
 from exactk._inputs.registry import FilesOfSystems
-from exactk._runtime.errors import ExactkError, warn
+from exactk._runtime.errors import ExactkError, input_error, type_error, warn
 from exactk._runtime.faults import Name, Option, Text, plural
+from exactk._runtime.texts import parse_number
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterator
 
     from exactk import _core
     from exactk._files.file_errors import File
@@ -116,7 +123,7 @@ def check_trec(file: File, columns: _core.TrecColumns) -> None:
 
 def _readings(file: File, form: Form, lines: list[str], names_of_trec: tuple[str, ...]) -> Text:
     """Return the lines that read the rows as another form, if their fields show one, and as TREC, which has no dates."""
-    separator = "," if _have_one_width(_rows(lines, ",")) else None
+    separator = "," if _have_one_width(_rows(lines, ",")) else " "
     rows = _rows(lines, separator)
     names = form.names or (_names_of(file, rows, separator) if _have_one_width(rows) else ())
     if names == names_of_trec:
@@ -124,9 +131,9 @@ def _readings(file: File, form: Form, lines: list[str], names_of_trec: tuple[str
     fields = Name(", ".join(names))
     other: Text = ("if the fields are ", fields, ": ", _named(file, names, separator)) if names else ()
     if any(field.startswith("(") or _KINDS["date"].fullmatch(field) for row in rows for field in row):
-        return other or (_NAME_THEM,)
+        return other or _name_them(file)
     trec = _named(file, names_of_trec)
-    return (*other, "; if it is TREC: ", trec) if other else ("if it is TREC: ", trec, f"; if not, {_NAME_THEM}")
+    return (*other, "; if it is TREC: ", trec) if other else ("if it is TREC: ", trec, "; if not, ", *_name_them(file))
 
 
 def _second(facts: Any) -> str:  # noqa: ANN401 - as the core or files gather them
@@ -196,33 +203,216 @@ def _path(file: File) -> str:
     return "stdin" if is_stdin(file) else shlex.quote(str(file.path))
 
 
-def _named(file: File, names: Sequence[str], separator: str | None = None) -> Option:
-    """Return how to read the file by pandas, with these names unless it has its own."""
-    rows = _rows(_first_lines(file), separator)
+def _named(file: File, names: Sequence[str], separator: str = " ") -> Option:
+    """Return how to read the file with these names unless it has its own: by pandas where `exactk.read` does not."""
+    lines = _first_lines(file)
+    rows = _rows(lines, separator)
+    width = len(names or rows[0])
     columns = list(zip(names or rows.pop(0), *rows, strict=False))
-    options = f"sep={separator!r}" if separator else r"sep=r'\s+', index_col=False"  # which shifts no longer row
+    has_commas = separator != "," and any(map(_DECIMAL_COMMA.fullmatch, chain.from_iterable(rows)))
+    has_blanks = separator != " " and any(f"{separator} " in line or f" {separator}" in line for line in lines)
+    is_plain = not has_commas and not has_blanks and all(len(row) == width for row in rows)
+    if file.role in _READ_ROLES and file.path.is_file() and is_plain:
+        are_text = any(
+            name in {"query", "document"} and all(map(_INTEGER_ID.fullmatch, ids)) for name, *ids in columns if names
+        )
+        is_clear = bool(names) and separators_of(lines, width) in ([separator], ["\t"] * (separator == " "))
+        columns_read = [name if usual_role(name) in ROLES[file.role] else _UNREAD for name in names]
+        return _line_by_position(file, columns_read, "" if is_clear else separator, are_text=are_text)
+    options = f"sep={pandas_separator(separator)}"
+    options += ", index_col=False" if separator == " " else ""  # which shifts no longer row
     options += f", names={list(names)!r}" if names else ""
     texts = {"query", "document"} | {name for name, *ids in columns if not all(map(_INTEGER_ID.fullmatch, ids))}
     keys = [f"{name!r}: str" for name, *_ in columns if name in texts and usual_role(name) in {"user", "item"}]
     options += f", dtype={{{', '.join(keys)}}}" if keys else ""
-    has_commas = separator != "," and any(map(_DECIMAL_COMMA.fullmatch, chain.from_iterable(rows)))
     options += ", decimal=','" if has_commas else ""
-    code = f"pandas.read_csv({str(file.path)!r}, {options}{_SEPARATORS[separator]})"
-    return by_pandas(file, code)
+    return by_pandas(file, f"pandas.read_csv({str(file.path)!r}, {options}, {SEPARATORS[separator].pandas})")
+
+
+_READ_ROLES = frozenset({"truth", "predictions", "exclude"})
+_UNREAD = "-"
+
+
+def _line_by_position(file: File, names: Sequence[str], separator: str, *, are_text: bool = False) -> Option:
+    """Return how to read the file with these names of fields, or with its own column names if there are none."""
+    code, shell = "", []
+    if names:
+        code, shell = f", columns={list(names)!r}", [f"--{file.role}-columns {','.join(names)}"]
+    if separator:
+        code += f", separator={separator!r}"
+        shell += [f"--{file.role}-separator {SEPARATORS[separator].name}"]
+    if are_text:
+        code, shell = f"{code}, text_ids=True", [*shell, "--text-ids"]
+    call = f"{file.role}=exactk.read({str(file.path)!r}, {file.role!r}{code})"
+    return Option(file.role, "", call.replace("{", "{{").replace("}", "}}"), " ".join(shell))
+
+
+def _name_them(file: File) -> Text:
+    """Return how to give fields a role where their values do not show it."""
+    if file.role not in _READ_ROLES:
+        return ("name the columns, as in names=['user', 'item', ...]",)
+    code = "exactk.read(path, role, columns=['user', '-', 'item', ...])"
+    return ("name the fields, as in ", Option("columns", "", code, f"--{file.role}-columns user,-,item,..."))
+
+
+def separators_of(lines: Sequence[str], width: int) -> list[str]:
+    """Return the separators by which all lines, or else the first, have so many fields.
+
+    Blanks separate only where there are no tabs, between which a field may be empty.
+    """
+    candidates = [one for one in SEPARATORS if one != " " or not any("\t" in line for line in lines)]
+    for part in (lines, lines[:1]):
+        fits = [one for one in candidates if {*map(len, _rows(part, one))} == {width}]
+        if fits:
+            return fits
+    return []
+
+
+def by_position(file: File, columns: object, separator: object) -> tuple[Separated, dict[str, Any]]:
+    """Return the file as rows whose fields have these roles, or else names in the first row, and the columns to request."""
+    if separator is not None and separator not in [*SEPARATORS]:
+        raise input_error("separator", f"one of {', '.join(map(repr, SEPARATORS))}, or None", repr(separator))
+    if columns is None:
+        return Separated(file, str(separator)), {}
+    if isinstance(columns, str) or not isinstance(columns, Sequence):
+        raise type_error("columns", "the role of each field, as in ['user', '-', 'item']", repr(columns))
+    roles = [usual_role(name) if isinstance(name, str) else None for name in columns]
+    for name, role in zip(columns, roles, strict=True):
+        if name != _UNREAD and (role is None or role not in ROLES[file.role]):
+            raise input_error(
+                "columns", f"{', '.join(ROLES[file.role])}, or - for a field that is not read", repr(name)
+            )
+        if role not in {"user", None} and roles.count(role) > 1:
+            raise input_error("columns", f"one field as {role}", str(roles.count(role)))
+    if not {"user", "item"} <= {*roles} or (file.role == "predictions" and len({"score", "rank"} & {*roles}) != 1):
+        expected = "user, item, and score or rank" if file.role == "predictions" else "user and item"
+        raise input_error("columns", expected, ", ".join(columns) or "none")
+    users = [f"user {number}" for number in range(1, roles.count("user") + 1)] if roles.count("user") > 1 else []
+    left = iter(users)
+    names = [
+        f"c{number}" if role is None else next(left, name) if role == "user" else name
+        for number, (name, role) in enumerate(zip(columns, roles, strict=True), 1)
+    ]
+    fields = Fields(tuple(names))
+    return Separated(file, str(separator or _one_separator(file, len(names))), fields), {"user": users} if users else {}
+
+
+def _one_separator(file: File, width: int) -> str:
+    lines = _first_lines(file)
+    if not lines:
+        raise file.fault(f"rows of {width} fields", "none")
+    separators = separators_of(lines, width)
+    if len(separators) == 1:
+        return separators[0]
+    found = " and ".join(SEPARATORS[one].name for one in separators) or f"no separator of {width} fields"
+    choices: list[str | Option] = [
+        Option("separator", one, "{}", f"--{file.role}-separator {SEPARATORS[one].name}")
+        for one in separators or SEPARATORS
+    ]
+    hint: Text = ("write ", *chain.from_iterable((one, " or ") for one in choices[:-1]), choices[-1])
+    if not separators:
+        raise file.line_fault(f"rows of {width} fields", found, 1, lines[0].encode(), hint)
+    raise file.fault(f"one separator of {width} fields", found, hint)
+
+
+def _integers(low: float = -np.inf, high: float = np.inf) -> Any:  # noqa: ANN401 - a function of arrays
+    return lambda numbers: (numbers % 1 == 0) & (numbers >= low) & (numbers < high)
+
+
+_ID = Check("an integer", _integers())
+_TIME = Check("a time in seconds or milliseconds", _integers(10**8, 10**14))
+_HIGHEST_STARS = 10
+
+
+class RowForm(NamedTuple):
+    """A form of rows without a line of column names, that no row of another form can have."""
+
+    roles: frozenset[str]  # of arguments
+    separators: tuple[str, ...]
+    fields: Fields
+    contradicts: Callable[[list[list[str]]], bool] = lambda rows: False  # noqa: ARG005 - nothing does
+    counts_ranks: bool = False  # those of each user are 1 to n, and some n is not 1
+    text_ids: bool = False  # as in TREC files
+
+
+_RATED = Fields(
+    ("user", "item", "rating", "time"),
+    {
+        "user": _ID,
+        "item": _ID,
+        "rating": Check(f"a rating from 0 to {_HIGHEST_STARS}", lambda rated: (rated >= 0) & (rated <= _HIGHEST_STARS)),
+        "time": _TIME,
+    },
+)
+_JUDGED = frozenset({"truth", "exclude"})
+ROW_FORMS = {
+    "MS MARCO qrels": RowForm(
+        _JUDGED,
+        ("\t",),
+        Fields(
+            _QRELS,
+            {
+                "query": _ID,
+                "iteration": Check("0", _integers(0, 1)),
+                "document": _ID,
+                "grade": Check("a grade", _integers(_LOWEST_GRADE, _HIGHEST_GRADE)),
+            },
+        ),
+        text_ids=True,
+    ),
+    "MS MARCO run": RowForm(
+        frozenset({"predictions"}),
+        ("\t",),
+        Fields(("query", "document", "rank"), {"query": _ID, "document": _ID, "rank": Check("a rank", _integers(1))}),
+        counts_ranks=True,
+        text_ids=True,
+    ),
+    "ratings with times": RowForm(_JUDGED, ("\t", " ", "::"), _RATED, lambda rows: {row[1] for row in rows} <= _USUAL),
+}
+"""The forms that are read without being asked, by what their fields are in every row: of two, no file can be both."""
+
+
+def recognized(file: File) -> tuple[Separated, RowForm] | None:
+    """Return the file as rows of the one form that its first lines have, and that form; None if they have none."""
+    lines = _first_lines(file)
+    fits = [
+        (separator, form)
+        for form in ROW_FORMS.values()
+        for separator in separators_of(lines, len(form.fields.names))
+        if file.role in form.roles and separator in form.separators and _fit(_rows(lines, separator), form)
+    ]
+    if len(fits) != 1:
+        return None
+    ((separator, form),) = fits
+    source = Separated(file, separator, form.fields)
+    if form.counts_ranks and (is_large([source]) or not _counts_ranks(source, *form.fields.names[::2])):
+        return None
+    return source, form
+
+
+def _fit(rows: list[list[str]], form: RowForm) -> bool:
+    names, checks = form.fields
+    if not rows or {*map(len, rows)} != {len(names)} or form.contradicts(rows):
+        return False
+    numbers = {name: list(map(parse_number, texts)) for name, *texts in zip(names, *rows, strict=True)}
+    return all(
+        None not in numbers[name] and check.holds(np.array(numbers[name])).all() for name, check in checks.items()
+    )
+
+
+def _counts_ranks(source: Separated, user: str, rank: str) -> bool:
+    """Return whether the ranks of each user are 1 to n, in any order, and some n is not 1."""
+    table = ColumnTable.concatenate([*source.plain_parts(ColumnChoice((user,), {rank: rank}))])
+    users = Vocabulary.of_kinds(["str"]).encode([table[user]], user)
+    ranks = np.asarray(table.values_of(rank, rank))
+    order = np.lexsort((ranks, users))
+    counts = np.bincount(users)
+    expected = np.arange(len(ranks)) - np.repeat(np.cumsum(counts) - counts, counts) + 1
+    return bool((ranks[order] == expected).all()) and counts.max() > 1
 
 
 _NO_NAMES = "if no line has column names: "
-_NAME_THEM = "name the columns, as in names=['user', 'item', ...]"
 _HEAD_LINES, _HEAD_SIZE = 100, 1 << 16  # bytes of a line
-_SEPARATORS = {
-    "::": ", engine='python'",
-    ",": ", skipinitialspace=True",
-    "\t": ", quoting=3",
-    ";": ", skipinitialspace=True",
-    "|": ", skipinitialspace=True",
-    None: ", quoting=3",
-}
-"""Separators, the last of which is blanks, with options of pandas."""
 _DECIMAL_COMMA = re.compile(r"[-+]?[0-9]*,[0-9]+")
 _NAMES_OF_SEPARATORS = {",": "CSV", "\t": "TSV"}
 _KINDS = {
@@ -248,10 +438,10 @@ def _first_lines(file: File) -> list[str]:
     return []
 
 
-def _rows(lines: Sequence[str], separator: str | None) -> list[list[str]]:
+def _rows(lines: Sequence[str], separator: str) -> list[list[str]]:
     """Return the fields of lines."""
-    if separator is None or len(separator) > 1:
-        return [line.split(separator) for line in lines]
+    if SEPARATORS[separator].pattern is not None:
+        return [line.split(separator.strip() or None) for line in lines]
     with suppress(csv.Error):
         if separator == "\t":
             return [*csv.reader(lines, delimiter=separator, quoting=csv.QUOTE_NONE)]
@@ -276,15 +466,15 @@ def advice(file: File, format_name: str) -> Text:
     if file.role in ROLES_OF_ITEMS and all(map(_TREC_LINE.fullmatch, lines)):
         ending = ".qrels" if len(lines[0].split()) == len(_QRELS) else ".run"
         return () if format_name == TREC else _copied(file, TREC, ending)
-    for separator in _SEPARATORS:
+    for separator in SEPARATORS:
         rows = _rows(lines, separator)
         if not _have_one_width(rows):
             continue
-        is_header = any(usual_role(field.removesuffix(":token")) for field in rows[0])
+        is_header = any(map(usual_role, rows[0]))
         if not is_header or any(map(_KINDS["fraction"].fullmatch, rows[0])):
             return _unnamed(file, rows, separator)
-        is_right = _NAMES_OF_SEPARATORS.get(separator or "") == format_name
-        return () if is_right else (f"its separator is {separator or ' '!r}: ", _named(file, (), separator))
+        is_right = _NAMES_OF_SEPARATORS.get(separator) == format_name
+        return () if is_right else (f"its separator is {separator!r}: ", _named(file, (), separator))
     return ()
 
 
@@ -319,7 +509,7 @@ def _lists(file: File, lines: list[str]) -> Text:
     return ("if each line is a user and items: ", by_pandas(file, code, write))
 
 
-def _names_of(file: File, rows: list[list[str]], separator: str | None) -> tuple[str, ...]:
+def _names_of(file: File, rows: list[list[str]], separator: str) -> tuple[str, ...]:
     """Return the names of fields whose values show what they are, in rows of one width; nothing if they do not."""
     width, second = len(rows[0]), {row[1] for row in rows}
     kinds = [
@@ -334,7 +524,7 @@ def _names_of(file: File, rows: list[list[str]], separator: str | None) -> tuple
             return _RUN[:-1]
         if second <= _USUAL or not has_time[3]:
             return ()
-    is_unclear = separator is None and "text" in kinds[2:]  # ids may hold blanks
+    is_unclear = separator == " " and "text" in kinds[2:]  # ids may hold blanks
     if width > _MOST_FIELDS or is_unclear or "" in kinds or {"date", "fraction"} & {*kinds[:2]}:
         return ()
     values = [
@@ -351,11 +541,11 @@ def _names_of(file: File, rows: list[list[str]], separator: str | None) -> tuple
     return tuple(names.values())
 
 
-def _unnamed(file: File, rows: list[list[str]], separator: str | None) -> Text:
+def _unnamed(file: File, rows: list[list[str]], separator: str) -> Text:
     """Return how to read rows without a line of column names; integers of predictions may be ranks or scores."""
     names = _names_of(file, rows, separator)
     if not names:
-        return () if separator is None or len(rows[0]) > _MOST_FIELDS else (_NO_NAMES, _NAME_THEM)
+        return () if separator == " " or len(rows[0]) > _MOST_FIELDS else (_NO_NAMES, *_name_them(file))
     line = _named(file, names, separator)
     if file.role != "predictions" or len(names) != len(_RUN) // 2 or not all(row[2].isdigit() for row in rows):
         return (_NO_NAMES, line)

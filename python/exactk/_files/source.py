@@ -133,7 +133,7 @@ def warn_of_lists(file: File, table: Any, columns: ColumnChoice, read: Callable[
     if _SEPARATOR.search(text) or (text and all(map(_LIST.fullmatch, items))):
         split = r"findall(r'[^\[\], \'\"]+')"
         parts = re.findall(r"[^\[\], '\"]+", text)
-    elif name.lower().endswith("s") and (text := next(filter(_SEPARATOR.search, items), "")):
+    elif name.lower().endswith(("s", "_seq")) and (text := next(filter(_SEPARATOR.search, items), "")):
         users = list(zip(*(_first_values(table, user) for user in columns.ids[:-1]), strict=True))
         if len(set(users)) < len(users):
             return  # one item per row

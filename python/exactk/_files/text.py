@@ -26,7 +26,12 @@ _CHECKED_SIZE = 1 << 24  # bytes of text; a smaller one does no harm, whatever i
 
 def open_bytes(file: File) -> IO[bytes]:
     """Return the bytes of the file, decompressed if its name indicates compression."""
-    return io.BufferedReader(_Decompressed(file)) if file.is_compressed else file.path.open("rb")
+    if file.is_compressed:
+        return io.BufferedReader(_Decompressed(file))
+    stream = file.path.open("rb")
+    if stream.seekable():  # where a descriptor is duplicated, and not opened again
+        stream.seek(0)
+    return stream
 
 
 def recorded_size(file: File) -> int:

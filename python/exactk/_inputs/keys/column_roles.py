@@ -74,8 +74,8 @@ _ROLES = {
 
 @lru_cache(maxsize=1024)
 def usual_role(name: str) -> str | None:
-    """Return the role that a column name implies; None if it implies none."""
-    return _ROLES.get(_normalize(name))
+    """Return the role that a column name implies, without its type in files of RecBole; None if it implies none."""
+    return _ROLES.get(_normalize(name.removesuffix(":token").removesuffix(":float")))
 
 
 _WORD = r"[A-Z]*[a-z]+|[A-Z]+"
