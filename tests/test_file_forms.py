@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import argparse
+import bz2
 import gzip
 import json
+import lzma
 import shlex
 import subprocess
 import sys
@@ -24,6 +26,7 @@ from exactk._cli.streams import StandardInput, as_command_option
 from exactk._files import forms, source
 from exactk._files.file_errors import File
 from exactk._files.separated import SEPARATORS
+from exactk._runtime import optional
 from exactk._runtime.errors import EvaluationWarning
 from exactk._runtime.faults import Option, Text
 
@@ -767,6 +770,68 @@ def test_lines_may_be_empty_or_end_in_two_characters_but_not_be_cut(data: st.Dat
         packed.write_bytes(text[: data.draw(st.integers(1, len(text) - 1))])
         with pytest.raises(exactk.InputError):
             of_reading(read_anew(packed, one), one.role, one.expected)
+
+
+def compressed(ending: str, data: bytes) -> bytes:
+    if ending == ".zst" and optional.zstd() is None:
+        pytest.skip("nothing compresses")
+    return {".gz": gzip, ".bz2": bz2, ".xz": lzma, ".zst": optional.zstd()}[ending].compress(data)  # type: ignore[no-any-return]
+
+
+ENDINGS = [".gz", ".bz2", ".xz", ".zst", ".BZ2"]
+TEXTS = {"a.qrels": b"1 0 20 4\n1 0 31 3\n", "a.csv": b"user,item\n1,20\n1,31\n", "a.json": b'{"1": ["20", "31"]}'}
+
+
+@pytest.mark.parametrize("name", TEXTS)
+@pytest.mark.parametrize("ending", ENDINGS)
+def test_compressed_text_is_read_whole_or_refused(ending: str, name: str, tmp_path: Path) -> None:
+    path = tmp_path / f"{name}{ending}"
+    kind = int if name == "a.csv" else str
+    half = len(TEXTS[name]) // 2
+    data = compressed(ending.lower(), TEXTS[name])
+    parts = [compressed(ending.lower(), part) for part in (TEXTS[name][:half], TEXTS[name][half:])]
+    for whole in (data, b"".join(parts)):
+        path.write_bytes(whole)
+        of_reading(exactk.read(path, "truth"), "truth", {kind(1): [kind(20), kind(31)]})
+    for size in range(1, len(data)):
+        path.write_bytes(data[:size])
+        with pytest.raises(exactk.InputError):
+            exactk.read(path, "truth")
+    path.write_bytes(TEXTS[name])
+    with pytest.raises(exactk.InputError, match="bytes that are not those of "):
+        exactk.read(path, "truth")
+    path.write_bytes(data + b"more")
+    with pytest.raises(exactk.InputError):
+        exactk.read(path, "truth")
+
+
+@pytest.mark.parametrize("ending", [".bz2", ".xz", ".zst"])
+def test_text_that_expands_too_far_is_refused(ending: str, tmp_path: Path) -> None:
+    path = tmp_path / f"a.qrels{ending}"
+    path.write_bytes(compressed(ending, b"1 0 20 4\n" * (1 << 21)))
+    with pytest.raises(exactk.InputError, match=r"at most 200 bytes of text per compressed byte.* -d"):
+        exactk.read(path, "truth")
+
+
+def test_zstandard_that_nothing_reads_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(optional, "zstd", lambda: None)
+    (tmp_path / "a.csv.zst").write_bytes(b"x")
+    with pytest.raises(exactk.InputError, match=r"found neither in .*; pip install backports\.zstd"):
+        exactk.read(tmp_path / "a.csv.zst", "truth")
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-16-be"])
+@pytest.mark.parametrize("name", ["a.csv", "a.qrels", "a b.json", "a.csv.gz"])
+def test_utf_16_is_told_with_the_line_that_converts_it(name: str, encoding: str, tmp_path: Path) -> None:
+    path = tmp_path / name
+    data = "\ufeff".encode(encoding) * (encoding != "utf-16") + TEXTS["a.csv"].decode().encode(encoding)
+    path.write_bytes(gzip.compress(data) if name.endswith(".gz") else data)
+    with pytest.raises(exactk.InputError, match=r"expected UTF-8, found UTF-16 in .*iconv") as caught:
+        exactk.read(path, "truth")
+    run_in_shell(str(caught.value.fault.hint[-1]))
+    (new,) = {*tmp_path.iterdir()} - {path}
+    assert new.read_text(encoding="utf-8").removeprefix("\ufeff") == TEXTS["a.csv"].decode()
+    assert new.suffix == Path(name.removesuffix(".gz")).suffix
 
 
 QRELS_ROWS = ("q1 0 a 1", "q2 0 a 1")

@@ -54,6 +54,7 @@ from exactk._cli.streams import STDIN, check_outputs, path_text
 from exactk._engine.differing_users import CONCATENATE
 from exactk._evaluate import DEFAULTS
 from exactk._files import has_columns
+from exactk._files.file_errors import COMPRESSIONS
 from exactk._inputs.registry import FilesOfSystems
 from exactk._inputs.restrictions import Shard, users_of_shard
 from exactk._plan.conventions import as_convention
@@ -70,9 +71,6 @@ if TYPE_CHECKING:
     from exactk._cli.difference_options import ClaimedValue
     from exactk._cli.result import Result
     from exactk._options import Options
-
-
-_PACKED = frozenset({".gz", ".bz2", ".xz", ".zst"})
 
 
 class _Argument(NamedTuple):
@@ -189,7 +187,7 @@ def _printable_name(name: str) -> str:
 
 def _stem(name: str) -> str:
     path = Path(name)
-    name = path.stem if path.suffix.lower() in _PACKED else name
+    name = path.stem if path.suffix.lower() in COMPRESSIONS else name
     return name.rpartition(".")[0] or name
 
 

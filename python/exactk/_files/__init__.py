@@ -93,12 +93,12 @@ def read(
     path : str or path
         The file, in one of these formats:
 
-        - ``.csv``, ``.tsv``, ``.inter`` (of RecBole), ``.json``, ``.jsonl`` or ``.ndjson``, optionally followed by
-          ``.gz``;
+        - ``.csv``, ``.tsv``, ``.inter`` (of RecBole), ``.json``, ``.jsonl`` or ``.ndjson``, optionally compressed
+          (``.gz``, ``.bz2``, ``.xz``, or ``.zst`` with Python 3.14 or the package backports.zstd);
         - ``.parquet``;
         - ``.arrow``, ``.feather`` or ``.ipc``;
         - ``.npz``;
-        - any other extension but those of known formats: TREC text, optionally compressed (``.gz``): qrels with the
+        - any other extension but those of known formats: TREC text, optionally compressed: qrels with the
           fields query, iteration, document and grade, or a run with the fields query, Q0, document, rank, score and
           tag. Ranks, and text after the tag, are ignored.
 

@@ -21,6 +21,10 @@ if TYPE_CHECKING:
 _SHOWN_LENGTH = 80  # characters of a line
 
 
+COMPRESSIONS = {".gz": "gzip", ".bz2": "bzip2", ".xz": "xz", ".zst": "zstd"}
+"""The programs that compress, by the ending that they add."""
+
+
 class File(NamedTuple):
     """A file, and the argument of `exactk.evaluate` that it is for."""
 
@@ -30,7 +34,12 @@ class File(NamedTuple):
     @property
     def is_compressed(self) -> bool:
         """Whether the file name indicates compression."""
-        return self.path.suffix.lower() == ".gz"
+        return self.path.suffix.lower() in COMPRESSIONS
+
+    @property
+    def program(self) -> str:
+        """The program that compressed the file."""
+        return COMPRESSIONS[self.path.suffix.lower()]
 
     def fault(self, expected: str, found: str, hint: str | Text = "") -> InputError:
         """Return an error about the whole file."""
@@ -82,7 +91,7 @@ class File(NamedTuple):
 def _reason(error: Exception) -> str:
     """Return a library's message on one line, or what it means."""
     if isinstance(error, zlib.error):
-        return "bytes that are not those of gzip, or broken ones"
+        return f"bytes that are not those of {error}, or broken ones"
     reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
     return " ".join(reason.split()) or type(error).__name__
 

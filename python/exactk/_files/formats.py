@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from exactk._files.columnar import Ipc, Parquet
+from exactk._files.file_errors import COMPRESSIONS
 from exactk._files.json_files import JsonLines
 from exactk._files.separated import Separated
 
@@ -45,10 +46,9 @@ COLUMN_SOURCES: dict[str, Callable[[File], Source]] = {
 
 # Endings of files that are surely no text of TREC.
 _OTHER_ENDINGS = frozenset({
-    ".7z", ".avro", ".bz2", ".db", ".doc", ".docx", ".duckdb", ".h5", ".hdf5", ".html", ".joblib", ".lz4", ".mat",
+    ".7z", ".avro", ".db", ".doc", ".docx", ".duckdb", ".h5", ".hdf5", ".html", ".joblib", ".lz4", ".mat",
     ".npy", ".ods", ".orc", ".pdf", ".pickle", ".pkl", ".pt", ".pth", ".rar", ".rda", ".rdata", ".rds",
-    ".safetensors", ".sqlite", ".sqlite3", ".tar", ".tgz", ".xls", ".xlsx", ".xml", ".xz", ".yaml", ".yml", ".zip",
-    ".zst",
+    ".safetensors", ".sqlite", ".sqlite3", ".tar", ".tgz", ".xls", ".xlsx", ".xml", ".yaml", ".yml", ".zip",
 })  # fmt: skip
 _TREC_ENDINGS = frozenset({"", ".qrel", ".qrels", ".run", ".trec"})
 
@@ -58,7 +58,7 @@ def format_of(file: File) -> str:
     ending = _ending(file)
     name = _FORMATS.get(ending, TREC)
     if ending in _OTHER_ENDINGS or (file.is_compressed and name in _BINARY_FORMATS):
-        found = f"the ending {ending}.gz" if file.is_compressed else f"the ending {ending}"
+        found = f"the ending {ending}{file.path.suffix.lower()}" if file.is_compressed else f"the ending {ending}"
         raise file.fault(f"a file of a format that exactk reads ({_endings()})", found)
     return name
 
@@ -76,7 +76,7 @@ def _ending(file: File) -> str:
 def _endings() -> str:
     text = [ending for ending, name in _FORMATS.items() if name not in _BINARY_FORMATS]
     binary = [ending for ending, name in _FORMATS.items() if name in _BINARY_FORMATS]
-    return f"{', '.join(text)}, each also with .gz; {', '.join(binary)}; any other ending for TREC text"
+    return f"{', '.join(text)}, each also with {' or '.join(COMPRESSIONS)}; {', '.join(binary)}; any other ending for TREC text"
 
 
 def is_trec(file: File) -> bool:

@@ -149,7 +149,7 @@ def blanks_hint(file: File, text: bytes) -> str:
 def warn_of_trec(files: Sequence[tuple[File, _core.TrecColumns]]) -> None:
     """Warn of second fields that may be subtopics, and of ranks that contradict scores, in the files of an argument."""
     file, facts = files[0][0], SimpleNamespace(**files[0][1].facts)
-    read = "" if is_stdin(file) else f"{'gunzip -c' if file.is_compressed else 'cat'} -- {_path(file)} | "
+    read = "" if is_stdin(file) else f"{f'{file.program} -dc' if file.is_compressed else 'cat'} -- {_path(file)} | "
     if file.role == "truth" and _varies(facts) and all(map(str.isdigit, facts.iterations)):
         warn(
             f"{file.role}: the second field of {_path(file)}, {_second(facts)}, is taken for an iteration, as in qrels of "
@@ -489,7 +489,10 @@ def _is_row(line: str) -> bool:
 def _copied(file: File, name: str, ending: str) -> Text:
     if is_stdin(file):
         return (f"it is {name}: write it to a file that ends in {ending}",)
-    return (f"it is {name}: ", f"cp -- {_path(file)} {_path(file)}{ending}{'.gz' if file.is_compressed else ''}")
+    return (
+        f"it is {name}: ",
+        f"cp -- {_path(file)} {_path(file)}{ending}{file.path.suffix if file.is_compressed else ''}",
+    )
 
 
 def _lists(file: File, lines: list[str]) -> Text:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 import io
 import sys
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import partial
 from importlib.util import find_spec
 from types import MappingProxyType
@@ -256,6 +256,14 @@ def csr_array(data: Any, indices: Any, indptr: Any, shape: Any) -> Any:  # noqa:
     with _importing("scipy", "a sparse matrix"):
         from scipy.sparse import csr_array as scipy_csr_array
     return scipy_csr_array((data, indices, indptr), tuple(shape))
+
+
+def zstd() -> Any:  # noqa: ANN401 - neither may be there
+    """Return the module for Zstandard: Python's own, or the one that older versions can install; None without."""
+    for name in ("compression", "backports"):
+        with suppress(ImportError):
+            return importlib.import_module(f"{name}.zstd")
+    return None
 
 
 def arrow(purpose: str) -> Any:  # noqa: ANN401 - pyarrow has no types
