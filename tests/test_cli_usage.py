@@ -119,7 +119,7 @@ USAGE_ERRORS = {
         "a b --weights a=x,b=1": "--weights: expected a number, found 'x'",
         "a b --weights a=-1,b=1": "--weights: expected weights from 0 to 2^256, found -1",
         "a b --rank-constant -1": "--rank-constant: expected a finite number, at least 0, found -1",
-        "a b --method sum --persistence .5": "--persistence: expected it with method='rbc', found method='sum'",
+        "a b --method sum --persistence .5": "--persistence: expected method='rbc', which read it, found method='sum'",
         "a b --method sum --low a=0": "--low: expected it with norm='theoretical_min_max', and only with it, found ",
         "a b --method sum --norm theoretical_min_max --low a=0": "--low: expected a number for each system, found none",
         "a b -k 0": "-k: expected a cutoff in [1, 2^31), found 0",

@@ -52,6 +52,10 @@ def best(scores: Any, **options: Any) -> Call:
     return lambda engine: engine.topk(scores, 2, **options)
 
 
+def fusion(systems: Any, method: Any = "rrf", **options: Any) -> Call:
+    return lambda engine: engine.fuse(systems, method, **options)
+
+
 def with_features(features: Any, distance: str = "cosine", metric: str = "ild@3") -> Call:
     return evaluation(metric, items=Items(ITEMS, train=TRAIN, features=features), convention={"distance": distance})
 
@@ -60,7 +64,28 @@ def with_base(base: Any, rules: str = "", **options: Any) -> Call:
     return evaluation(f"unexpectedness@3{rules}", base_predictions=base, **options)
 
 
+ONE = {"a": [{1: 0.5, 2: -1.0}]}
 CASES: dict[str, Call] = {
+    # fusion
+    "rank constant below 0": fusion(ONE, rank_constant=-1),
+    "persistence of all": fusion(ONE, "rbc", persistence=1),
+    "power without bounds": fusion(ONE, "mnz", power=65),
+    "weight to fuse below 0": fusion(ONE, weights={"a": -1}),
+    "weights of 0": fusion(ONE, weights={"a": 0}),
+    "low without bounds": fusion(ONE, "sum", norm="theoretical_min_max", low=-1e200),
+    "score without bounds": fusion({"a": [{1: 1e200}]}, "sum"),
+    "score below its low": fusion(ONE, "sum", norm="theoretical_min_max", low=0),
+    "no score above 0": fusion({"a": [{1: -1.0}]}, "max", norm="max"),
+    "score below 0": fusion(ONE, "sum", norm="none"),
+    "fused score without bounds": fusion(
+        {f"s{number}": [{1: 2.0**500}] for number in range(20)},
+        "mnz",
+        norm="none",
+        power=64,
+        weights={f"s{number}": 2.0**256 for number in range(20)},
+    ),
+    "NaN to fuse": fusion({"a": [{1: math.nan}]}),
+    "item to fuse twice": fusion({"a": [[1, 2, 1]]}),
     # the plan
     "micro average of hit rates": evaluation("hit_rate@3(average=micro)"),
     "micro average with users who count 1": evaluation("recall@3(average=micro,empty_truth=one)"),

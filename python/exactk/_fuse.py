@@ -273,7 +273,7 @@ def _checked_rules(method: object, options: dict[str, Any], names: list[str]) ->
     for argument in [*given, *(["weights"] if options["weights"] is not None else [])]:
         if method not in _READ_BY[argument]:
             readers = " or ".join(map(repr, _READ_BY[argument]))
-            raise input_error(argument, f"none, but with method={readers}", f"method={method!r}")
+            raise input_error(argument, f"method={readers}, which read it", f"method={method!r}")
     of_ranks = method in _OF_RANKS
     norm = options["norm"]
     if norm is not None and of_ranks:
@@ -283,7 +283,7 @@ def _checked_rules(method: object, options: dict[str, Any], names: list[str]) ->
     adds = method in {"sum", "mnz"} and norm != "borda"
     if missing is not None and not adds:
         found = f"missing={missing!r} with method={method!r}" + (f" and norm={norm!r}" if norm == "borda" else "")
-        raise input_error("missing", "none, but with method='sum' or 'mnz', and a norm other than 'borda'", found)
+        raise input_error("missing", "method='sum' or 'mnz', which read it, and a norm other than 'borda'", found)
     if missing is not None:
         missing = _choice("missing", missing, MissingScore)
     depth = options["depth"]

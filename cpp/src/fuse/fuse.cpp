@@ -68,7 +68,7 @@ void validate(const FusionRequest& request, const Run& run) {
     const std::string argument = element("systems", s);
     check_number(system.weight >= 0 && system.weight <= kMaxWeight, "weights",
                  "weights from 0 to 2^256", system.weight);
-    check_number(std::abs(system.low) <= kMaxScore, "low", "numbers from -2^500 to 2^500",
+    check_number(std::abs(system.low) <= kMaxScore, "low", "lows from -2^500 to 2^500",
                  system.low);
     if (const auto* scores = std::get_if<SparseScores>(&system.lists)) {
       validate_scores(*scores, argument, run.execution());

@@ -50,7 +50,7 @@ def _have_shared_items(problem: FusionProblem) -> list[bool]:
     """Return for each system whether a user's list, down to the depth, has an item that another system has too."""
     with_weight = [s for s, weight in enumerate(problem.weights) if weight]
     items = [
-        {(user, item) for user in range(len(system)) for item in _read(problem, system, problem.lows[s], user)}
+        {(user, item) for user in range(len(system)) for item in _read(problem, s, user)}
         for s, system in enumerate(problem.systems)
         if problem.weights[s]
     ]
@@ -76,24 +76,26 @@ def _check_options(problem: FusionProblem) -> None:
 
 def _fused(problem: FusionProblem, user: int) -> dict[int, float]:
     """Return the fused score of each item that a system with a weight has."""
-    systems = [(problem.systems[s], weight, problem.lows[s]) for s, weight in enumerate(problem.weights) if weight]
-    lists = [_read(problem, system, low, user) for system, _, low in systems]
-    counts = Counter(item for values in lists for item in values)
+    lists = {s: _read(problem, s, user) for s, weight in enumerate(problem.weights) if weight}
+    counts = Counter(item for values in lists.values() for item in values)
     if not counts:
         return {}
     if _reads_union(problem):
-        lists = [{item: _points(problem, rank, len(counts)) for item, rank in values.items()} for values in lists]
-    weighted = [
-        {item: weight * value for item, value in values.items()}
-        for values, (_, weight, _) in zip(lists, systems, strict=True)
-    ]
-    missing = [
-        _missing(problem, values, weight, len(counts)) for values, (_, weight, _) in zip(weighted, systems, strict=True)
-    ]
+        lists = {
+            s: {item: _points(problem, rank, len(counts)) for item, rank in values.items()}
+            for s, values in lists.items()
+        }
+    weighted = {s: {item: problem.weights[s] * value for item, value in values.items()} for s, values in lists.items()}
+    missing = {s: _missing(problem, values, problem.weights[s], len(counts)) for s, values in weighted.items()}
+    counts_zero = problem.missing == "zero" and problem.norm != "borda"
+    for s, values in weighted.items():
+        is_below = min(values.values(), default=0) < 0
+        if is_below and (problem.method == "mnz" or (problem.method == "sum" and counts_zero)):
+            refuse(f"systems[{s}]", "negative normalised score", row=user)
     fused = {}
     for item, count in counts.items():
-        terms = [values[item] for values in weighted if item in values]
-        others = [one for values, one in zip(weighted, missing, strict=True) if item not in values and one is not None]
+        terms = [values[item] for values in weighted.values() if item in values]
+        others = [one for s, one in missing.items() if item not in weighted[s] and one is not None]
         fused[item] = _score(problem, terms, others, count, user)
     return fused
 
@@ -102,32 +104,33 @@ def _reads_union(problem: FusionProblem) -> bool:
     return "borda" in {problem.method, problem.norm}
 
 
-def _read(problem: FusionProblem, system: Rankings | SparseScores, low: float, user: int) -> dict[int, float]:
-    """Return the value of each item of a list; its rank, if that depends on the items of all lists."""
+def _read(problem: FusionProblem, s: int, user: int) -> dict[int, float]:
+    """Return the value of each item of a system's list; its rank, if that depends on the items of all lists."""
+    system, argument = problem.systems[s], f"systems[{s}]"
     if isinstance(system, Rankings):
         groups: list[list[tuple[int, float]]] = [
             [(item, math.nan)] for item in system.row(user).tolist()[: problem.depth]
         ]
     else:
-        groups = _ranked(problem, system, user)
+        groups = _ranked(problem, system, argument, user)
     entries = list(chain.from_iterable(groups))
     if problem.method in _RANK_METHODS or problem.norm in {"rank", "borda"}:
         values = [value for value, group in zip(_of_ranks(problem, groups), groups, strict=True) for _ in group]
     else:
         scores = [float(score) for _, score in entries]
         if not all(abs(score) <= _MAX_SCORE for score in scores):
-            refuse("systems", "scores that are too large", row=user)
-        values = _normalised(scores, problem.norm, low, user)
+            refuse(argument, "scores that are too large", row=user)
+        values = _normalised(scores, problem.norm, problem.lows[s], argument, user)
     if len({item for item, _ in entries}) < len(entries):
-        refuse("systems", "repeated item", row=user)
+        refuse(argument, "repeated item", row=user)
     return dict(zip((item for item, _ in entries), values, strict=True))
 
 
-def _ranked(problem: FusionProblem, system: SparseScores, user: int) -> list[list[tuple[int, float]]]:
+def _ranked(problem: FusionProblem, system: SparseScores, argument: str, user: int) -> list[list[tuple[int, float]]]:
     """Return the best items with their scores, down to the depth; those that tie share a group."""
     row = scored_row(system, None, user)
     if any(score != score for score in row.scores) and problem.nan == "raise":  # noqa: PLR0124 - NaN alone differs
-        refuse("systems", "NaN", row=user)
+        refuse(argument, "NaN", row=user)
     ties = problem.ties if problem.ties in {"highest_id", "input_order"} else "lowest_id"
     order = chain.from_iterable(row.ranking((), system.min_score, ties=ties, nan="last"))
     groups: list[list[tuple[int, Any]]] = []
@@ -165,15 +168,15 @@ def _of_ranks(problem: FusionProblem, groups: Sequence[Sequence[object]]) -> lis
     return [math.fsum(weights[rank - 1] for rank in some) / len(some) for some in ranks]
 
 
-def _normalised(scores: list[float], norm: str, low: float, user: int) -> list[float]:
+def _normalised(scores: list[float], norm: str, low: float, argument: str, user: int) -> list[float]:
     """Return the normalised scores of a list."""
     if not scores or norm == "none":
         return scores
     least, greatest, size = min(scores), max(scores), len(scores)
     if norm == "max" and greatest < 1 / _MAX_SCORE:
-        refuse("systems", "no score above 0", row=user)
+        refuse(argument, "no score above 0", row=user)
     if norm == "theoretical_min_max" and least < low:
-        refuse("systems", "a score below its low", row=user)
+        refuse(argument, "a score below its low", row=user)
     if norm == "sum":
         scores = [score - least for score in scores]
     if norm in {"z", "distribution"}:
@@ -215,9 +218,6 @@ def _missing(problem: FusionProblem, values: dict[int, float], weight: float, it
 
 def _score(problem: FusionProblem, terms: list[float], others: list[float], count: int, user: int) -> float:
     """Return the fused score of an item: of its values, and of those of systems that lack it."""
-    counts_zero = problem.missing == "zero" and problem.norm != "borda"
-    if min(terms) < 0 and (problem.method == "mnz" or (problem.method == "sum" and counts_zero)):
-        refuse("systems", "negative normalised score", row=user)
     if problem.method in {"max", "min"}:
         return max(terms) if problem.method == "max" else min(terms)
     if problem.method == "median":
