@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
 RECORDINGS = HERE.parents[1] / "tests" / "golden" / "compat"
-_SECONDS = 20  # after which a call of the library never ends
+_SECONDS = 60  # after which a call of the library never ends
 
 
 class Calls(Protocol):

@@ -8,8 +8,7 @@ np.float64(0.75)
 >>> evaluate(qrels, run, ["ndcg@3", "map@3-l2"])
 {'ndcg@3': np.float64(0.7905820851806467), 'map@3-l2': np.float64(0.5)}
 
-Fusion (``fuse``, ``normalize``, ``optimize_fusion``), ``plot`` and what downloads (``from_ir_datasets``,
-``from_ranxhub``) are left out.
+``optimize_fusion``, ``plot`` and what downloads (``from_ir_datasets``, ``from_ranxhub``) are left out.
 `differences` says what is not equal; the rest is as the documentation of ranx says.
 """
 
@@ -21,9 +20,11 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from exactk._compare import compare as compare_systems
+from exactk._fuse import fuse as fuse_systems
 from exactk._inputs.model.lists import Rankings
 from exactk._inputs.truth import Truth
-from exactk.compat._ranx_data import Qrels, Run
+from exactk._runtime.errors import check_among
+from exactk.compat._ranx_data import Qrels, Run, in_order
 from exactk.compat._ranx_metrics import RanxMetric, ranked_documents
 from exactk.compat._ranx_report import FrozensetDict, Report, pair_names
 
@@ -33,14 +34,16 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from exactk._inputs.model.fused_scores import FusionMethod, ScoreNorm
+
     Documents: TypeAlias = Qrels | Run | Mapping[Any, Mapping[Any, float]]
     ValuesByMetric: TypeAlias = dict[str, NDArray[np.float64]]
     from collections.abc import Mapping
 
-__all__ = ["Qrels", "Report", "Run", "compare", "differences", "evaluate"]
+__all__ = ["Qrels", "Report", "Run", "compare", "differences", "evaluate", "fuse", "normalize"]
 
 
-_LEFT_OUT = {"fuse", "normalize", "optimize_fusion", "plot"}
+_LEFT_OUT = {"optimize_fusion", "plot"}
 _FEWEST_FOR_THREADS = 10  # queries, below which ranx uses one thread
 _TESTS: dict[str, PairTest] = {"student": "t", "fisher": "permutation", "tukey": "max_t"}
 
@@ -80,7 +83,21 @@ def differences() -> tuple[str, ...]:
         "Columns of strings may have pandas' type of strings, which ranx refuses.",
         "Files of kind 'lz4' need the packages lz4 and cbor2.",
         "JSON has numbers such as 1e-07, which ranx writes as 1e-7.",
-        "Fusion, normalization, plot and downloads are left out.",
+        "Fused and normalized scores are those of exactk.fuse: sums are rounded once, and ties are in the order of ids.",
+        "Runs are sorted before they are fused; ranx takes documents of add_score in their order.",
+        "Equal scores, as of a lone document, are 1 by 'min-max' and 1 / n by 'sum'; in ranx 0, as if they were missing.",
+        "Equal scores have their mean rank by 'rank'; in ranx, the ranks of their order.",
+        "Ranges below 1e-9 divide as others do, and 'max' needs a score above 0; ranx divides by at least 1e-9.",
+        "By 'zmuv', a missing document counts as the run's last in 'sum' and 'wsum'; in ranx as 0, which beats many found.",
+        "Other scores below 0 are an error in 'sum' and 'wsum', and all in 'mnz' and 'gmnz': missing documents beat them.",
+        "By 'borda', 'min', 'max', 'med', 'anz', 'mnz' and 'gmnz' read the runs that have a document; in ranx, all have it.",
+        "By 'borda', methods of ranks read those of the runs; ranx ranks in the order of a set, which differs by process.",
+        "By None and 'borda', and in 'bordafuse', ranx cuts ids to the longest of another run: 'd13' may be its 'd1', or lost.",
+        "'min' and 'max' read scores of any size; in ranx, missing documents have 1e9 and -1e9.",
+        "A weight of 0 leaves out a run with its documents; weights and k below 0, and phi of 0 or 1, are a ValueError.",
+        "Runs that share no document with the others are an EvaluationWarning.",
+        "NaN is a ValueError in fuse and normalize, and so are infinite scores where they are read.",
+        "optimize_fusion, plot, downloads, and the fusion methods that an error names are left out.",
     )
 
 
@@ -254,6 +271,98 @@ def _win_tie_loss(one: NDArray[np.float64], other: NDArray[np.float64]) -> dict[
     """Return how many queries have a higher, an equal and a lower value in the one run."""
     counts = {"W": one > other, "T": one == other, "L": one < other}
     return {outcome: int(np.count_nonzero(is_so)) for outcome, is_so in counts.items()}
+
+
+_MIN_MAX = ("min-max", "min_max", "min-max-inverted", "min_max_inverted")
+_NORMS: dict[str, ScoreNorm] = dict.fromkeys(_MIN_MAX, "min_max")
+_NORMS |= {"max": "max", "sum": "sum", "zmuv": "z", "rank": "rank", "borda": "borda"}
+_METHODS: dict[str, tuple[FusionMethod, dict[str, Any]]] = {  # here, and the parameters in ranx with their defaults
+    "min": ("min", {"name": "comb_min"}),
+    "max": ("max", {"name": "comb_max"}),
+    "med": ("median", {"name": "comb_med"}),
+    "sum": ("sum", {"name": "comb_sum"}),
+    "anz": ("anz", {"name": "comb_anz"}),
+    "mnz": ("mnz", {"name": "comb_mnz"}),
+    "gmnz": ("mnz", {"name": "comb_gmnz", "gamma": ...}),
+    "isr": ("mnz", {"name": "isr"}),
+    "rrf": ("rrf", {"name": "rrf", "k": 60}),
+    "rbc": ("rbc", {"name": "rbc", "phi": ...}),
+    "bordafuse": ("borda", {"name": "bordafuse"}),
+    "w_bordafuse": ("borda", {"name": "weighted_bordafuse", "weights": ...}),
+    "wsum": ("sum", {"name": "weighted_sum", "weights": ...}),
+}
+_ARGUMENTS = {"gamma": "power", "k": "rank_constant", "phi": "persistence", "weights": "weights"}
+_METHODS_LEFT_OUT = (
+    *("bayesfuse", "condorcet", "log_isr", "logn_isr", "mapfuse", "mixed", "posfuse", "probfuse"),
+    *("segfuse", "slidefuse", "w_condorcet", "wmnz"),
+)
+
+
+def fuse(
+    runs: Sequence[Run], norm: str | None = "min-max", method: str = "wsum", params: Mapping[str, Any] | None = None
+) -> Run:
+    """Fuse runs. Documents with equal scores have the ranks in which ranx sorts them.
+
+    See Also
+    --------
+    exactk.fuse : With named weights, a depth, other norms, and predictions in all containers.
+    """
+    if method in _METHODS_LEFT_OUT:
+        theirs = f"ranx.fuse([ranx.Run(run.to_dict(), run.name) for run in runs], {norm!r}, {method!r}, params)"
+        message = f"method={method!r} is left out: write Run({theirs}.to_dict())"
+        raise NotImplementedError(message)
+    if norm is not None:
+        check_among("norm", norm, _NORMS)
+    check_among("method", method, _METHODS)
+    if len(runs) < 2 or any(run.keys() != runs[0].keys() for run in runs):
+        message = "expected at least two runs, all with the same queries"
+        raise AssertionError(message)
+    defaults = _METHODS[method][1]
+    given = {**defaults, **(params or {})}
+    if given.keys() != defaults.keys() or any(value is ... for value in given.values()):
+        message = f"expected params of {method!r} with {', '.join(map(repr, defaults))}, found {params!r}"
+        raise TypeError(message)
+    return _fused(runs, norm, method, given.pop("name"), given)
+
+
+def normalize(run: Run, norm: str = "min-max") -> Run:
+    """Normalize the scores of a run."""
+    check_among("norm", norm, [one for one in _NORMS if one != "borda"])
+    return _fused([run], norm, "max", run.name, {})
+
+
+def _fused(runs: Sequence[Run], norm: str | None, method: str, name: str | None, params: dict[str, Any]) -> Run:
+    systems = {f"runs[{i}]": _scores_to_fuse(run, norm, method) for i, run in enumerate(runs)}
+    options = {_ARGUMENTS[parameter]: value for parameter, value in params.items()}
+    if "weights" in options:
+        options["weights"] = {f"runs[{i}]": weight for i, weight in enumerate(options["weights"])}
+    ours = _METHODS[method][0]
+    if ours not in {"rrf", "rbc", "borda"}:
+        options["norm"] = _NORMS[norm] if norm is not None and method != "isr" else "none"
+    fused = fuse_systems(systems, ours, ties="input_order", unit_names=("query", "document"), **options)
+    columns, indptr = fused.columns(), fused.indptr.tolist()
+    entries = list(zip(columns["document"], columns["score"].tolist(), strict=True))
+    run = Run(name=name)
+    run.run = {
+        query: dict(entries[begin:end])
+        for query, begin, end in zip(systems["runs[0]"], indptr, indptr[1:], strict=False)
+    }
+    run.sorted = True
+    return run
+
+
+def _scores_to_fuse(run: object, norm: str | None, method: str) -> dict[str, dict[str, float]]:
+    """Return the scores to fuse, in ranx's order."""
+    if not isinstance(run, (Run, dict)):
+        raise _wrong_type(run, "Run")
+    lists: dict[str, dict[str, float]] = run.run if isinstance(run, Run) else run
+    if not (isinstance(run, Run) and run.sorted):
+        lists = in_order(lists)
+    if norm is not None and norm.endswith("inverted"):
+        lists = in_order({query: {item: -score for item, score in of.items()} for query, of in lists.items()})
+    if method == "isr":
+        lists = {query: {item: 1 / rank**2 for rank, item in enumerate(of, 1)} for query, of in lists.items()}
+    return lists
 
 
 _VALUE_OF_FIRST_ITEM = "dcg@1"

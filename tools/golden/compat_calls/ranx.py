@@ -129,6 +129,33 @@ _FRAMES: tuple[tuple[str, dict[str, list[Any]], dict[str, Any]], ...] = (
     ("Run", {"q_id": [], "doc_id": [], "score": []}, {}),
 )
 _KINDS = ("json", "trec", "txt", "gz", "csv", "")
+NORMS = (None, "min-max", "min_max_inverted", "max", "sum", "zmuv", "rank", "borda")
+FUSIONS: dict[str, dict[str, Any] | None] = {
+    **dict.fromkeys(("min", "max", "med", "sum", "anz", "mnz", "isr", "rrf", "bordafuse")),
+    "gmnz": {"gamma": 0.5},
+    "rbc": {"phi": 0.8},
+    "w_bordafuse": {"weights": [0.5, 0.3, 0.2]},
+    "wsum": {"weights": [0.5, 0.3, 0.2]},
+}
+_BELOW_ZERO = "a missing document counts 0 in ranx, and beats those that a run found below its mean"
+_ALL_HAVE_IT = "in ranx, a run has all documents that any has, those that it lacks with the points that its own leave"
+_ORDER_OF_SET = "ranx ranks the documents in the order of a set, which changes with PYTHONHASHSEED"
+UNEQUAL_FUSIONS = {
+    **{(method, "zmuv"): _BELOW_ZERO for method in ("sum", "wsum", "mnz", "gmnz")},
+    **{(method, "borda"): _ALL_HAVE_IT for method in ("min", "max", "med", "anz", "mnz", "gmnz")},
+    **{(method, "borda"): _ORDER_OF_SET for method in ("isr", "rrf", "rbc", "bordafuse", "w_bordafuse")},
+}
+"""Why a method after a norm has other scores, or none, in the replacement if a run lacks documents of another."""
+_FAULTY_FUSIONS: tuple[dict[str, Any], ...] = (
+    *({"methods": {method: None}} for method in ("gmnz", "rbc", "w_bordafuse", "wsum", "x", "combsum")),
+    *({"methods": {method: {"k": 9, "x": 1}}} for method in ("rrf", "sum")),
+    {"methods": {"rrf": {"k": 9, "name": "mine"}, "med": {"name": None}, "wsum": {"weights": [1, 2]}}},
+    {"norm": "x"},
+    {"fused": []},
+    {"fused": [{"q1": {"d1": 1.0}}]},
+    {"fused": [{"q1": {"d1": 1.0}}, {"q2": {"d1": 1.0}}]},
+    {"fused": [{"q1": {"d1": 1.0}}, {"q1": {"d1": 1.0}, "q2": {"d1": 1.0}}]},
+)
 
 
 def draw() -> list[dict[str, Any]]:
@@ -150,7 +177,7 @@ def draw() -> list[dict[str, Any]]:
     calls += [{"class": name, "lines": lines, "kind": kind} for name, lines in _LINES for kind in ("trec", "txt", "gz")]
     calls += [{"class": name, "lines": [text], "kind": "json"} for name, text in _JSON]
     calls += [{"class": name, "frame": frame, "options": options} for name, frame, options in _FRAMES]
-    return [*calls, *_reports()]
+    return [*calls, *_reports(), *_fusions()]
 
 
 def _differs(call: dict[str, Any]) -> bool:
@@ -225,6 +252,51 @@ def _entries(draw_from: random.Random, name: str) -> dict[str, Any]:
     return lists if name == "Run" else {query: {d: int(3 * s) for d, s in of.items()} for query, of in lists.items()}
 
 
+def _fusions() -> list[dict[str, Any]]:
+    """Return fusions and normalizations that are equal, and faulty ones."""
+    draw_from = random.Random(2)  # noqa: S311 - no secrets
+    runs = [_distinct(draw_from, {"q1": 5, "q2": 4}) for _ in range(3)]
+    apart = [
+        {"q1": {"d1": 2.5, "d2": 1.5}, "q2": {}},
+        {"q1": {"d3": 0.75}, "q2": {"d1": 0.25}},
+        {"q1": {"d1": 1.5}, "q2": {"d1": 9.0}},
+    ]
+    whole = [_distinct(draw_from, {"q1": 4}, documents=4) for _ in range(3)]
+    below_zero = [{"q1": {one: 4 - score for one, score in run["q1"].items()}} for run in runs]
+    tied = [{"q1": {f"d{n}": float(draw_from.randrange(4)) for n in range(20)}} for _ in range(2)]
+    calls = [{"fused": runs, "norm": norm, "methods": _equal_methods(norm)} for norm in NORMS]
+    calls += [{"fused": apart, "norm": norm, "methods": _equal_methods(norm)} for norm in (None, "max", "borda")]
+    calls += [{"fused": whole, "norm": "zmuv", "methods": {name: FUSIONS[name] for name in ("sum", "wsum", "min")}}]
+    calls += [
+        {"fused": below_zero, "norm": norm, "methods": {name: FUSIONS[name] for name in names}}
+        for norm, names in ((None, ["min", "max", "med", "anz"]), ("min-max", ["sum", "gmnz"]), ("sum", ["mnz"]))
+    ]
+    calls += [{"fused": tied, "norm": None, "methods": {"rrf": None, "isr": None, "bordafuse": None}}]
+    calls += [
+        {"fused": runs[:2], "norm": "min_max", "methods": {"rrf": {"k": 0}}, **fault} for fault in _FAULTY_FUSIONS
+    ]
+    return calls + [
+        {"normalized": run, "norm": norm} for run in (runs[0], below_zero[1]) for norm in [*NORMS[1:-1], "x"]
+    ]
+
+
+def _equal_methods(norm: str | None) -> dict[str, dict[str, Any] | None]:
+    return {method: params for method, params in FUSIONS.items() if (method, norm) not in UNEQUAL_FUSIONS}
+
+
+def _distinct(draw_from: random.Random, lengths: dict[str, int], documents: int = 7) -> dict[str, dict[str, float]]:
+    """Return lists of distinct positive scores."""
+    return {
+        query: {
+            f"d{document}": score / 100
+            for document, score in zip(
+                draw_from.sample(range(documents), length), draw_from.sample(range(1, 900), length), strict=True
+            )
+        }
+        for query, length in lengths.items()
+    }
+
+
 def _reports() -> list[dict[str, Any]]:
     """Return reports of given numbers."""
     numbers = (
@@ -263,6 +335,8 @@ def answer(module: Any, call: dict[str, Any]) -> Any:
 
 def _answer(module: Any, call: dict[str, Any]) -> Any:
     kinds = {
+        "fused": _fused,
+        "normalized": _normalized,
         "numbers": _report,
         "runs": _compared,
         "qrels": _evaluated,
@@ -338,6 +412,24 @@ def _compared(module: Any, call: dict[str, Any]) -> dict[str, Any]:
             [one["scores"], one["win_tie_loss"]] for one in map(report.to_dict().get, report.model_names)
         ]
     return found
+
+
+def _fused(module: Any, call: dict[str, Any]) -> dict[str, Any]:
+    runs = [module.Run(run) for run in call["fused"]]
+    return {
+        method: _scores(module.fuse(runs, call["norm"], method, params)) for method, params in call["methods"].items()
+    }
+
+
+def _normalized(module: Any, call: dict[str, Any]) -> list[Any]:
+    return _scores(module.normalize(module.Run(call["normalized"], name="mine"), call["norm"]))
+
+
+def _scores(run: Any) -> list[Any]:
+    """Return the name and the scores, in the order of the documents, for ties have another one in ranx."""
+    lists = run.to_dict()
+    is_sorted = all(list(of.values()) == sorted(of.values(), reverse=True) for of in lists.values())
+    return [run.name, is_sorted, [[query, dict(sorted(of.items()))] for query, of in lists.items()]]
 
 
 def _report(module: Any, call: dict[str, Any]) -> dict[str, Any]:
