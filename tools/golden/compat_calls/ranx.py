@@ -528,6 +528,26 @@ def _prepared(metrics: list[str], runs: int) -> Callable[[Any], Callable[[], obj
     return prepare
 
 
+def _fusion(runs: int, norm: str | None, method: str) -> Callable[[Any], Callable[[], object]]:
+    """Return what fuses Runs that are there already."""
+
+    def prepare(module: Any) -> Callable[[], object]:
+        generator = random.Random(1)  # noqa: S311 - no secrets
+        documents = [f"doc{number}" for number in range(3000)]
+        lists = [
+            module.Run(
+                {
+                    f"q{query}": {one: generator.random() for one in generator.sample(documents, 1000)}
+                    for query in range(200)
+                }
+            )
+            for _ in range(runs)
+        ]
+        return lambda: module.fuse(lists, norm, method)
+
+    return prepare
+
+
 TYPICAL = {
     "1,000 queries x 1,000 documents, from dicts, 4 metrics": _retrieval(
         1000, 1000, ["ndcg@10", "map", "mrr", "recall@100"]
@@ -537,4 +557,8 @@ TYPICAL = {
     "1 query x 100 documents, from dicts, ndcg@10": _retrieval(1, 100, ["ndcg@10"]),
     "1,000 queries x 100 documents, Qrels and Run, 4 metrics": _prepared(["ndcg@10", "map", "mrr", "recall@100"], 1),
     "3 runs, 1,000 queries x 100 documents, compare": _prepared(["ndcg@10", "map", "mrr"], 3),
+    "3 runs, 200 queries x 1,000 documents, fuse by rrf": _fusion(3, None, "rrf"),
+    "3 runs, 200 queries x 1,000 documents, fuse by sum of min-max": _fusion(3, "min-max", "sum"),
+    "10 runs, 200 queries x 1,000 documents, fuse by rrf": _fusion(10, None, "rrf"),
+    "10 runs, 200 queries x 1,000 documents, fuse by sum of min-max": _fusion(10, "min-max", "sum"),
 }
