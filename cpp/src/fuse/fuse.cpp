@@ -60,16 +60,12 @@ void validate(const FusionRequest& request, const Run& run) {
   if (request.systems.empty()) {
     throw InputError({.argument = "systems", .expected = "at least one system", .found = "none"});
   }
-  if (std::ranges::none_of(request.systems, [](const auto& one) { return one.weight > 0; })) {
-    throw InputError({.argument = "weights", .expected = "a weight above 0", .found = "none"});
-  }
   for (std::size_t s = 0; s < request.systems.size(); ++s) {
     const FusedSystem& system = request.systems[s];
     const std::string argument = element("systems", s);
     check_number(system.weight >= 0 && system.weight <= kMaxWeight, "weights",
                  "weights from 0 to 2^256", system.weight);
-    check_number(std::abs(system.low) <= kMaxScore, "low", "lows from -2^500 to 2^500",
-                 system.low);
+    check_number(std::abs(system.low) <= kMaxScore, "low", "lows from -2^500 to 2^500", system.low);
     if (const auto* scores = std::get_if<SparseScores>(&system.lists)) {
       validate_scores(*scores, argument, run.execution());
       const bool is_wide = scores->type == ScoreType::int64 || scores->type == ScoreType::uint64;
@@ -89,6 +85,9 @@ void validate(const FusionRequest& request, const Run& run) {
                       .expected = "as many users as in the first system (" +
                                   std::to_string(row_count(request.systems.front())) + ")",
                       .found = std::to_string(row_count(system))});
+  }
+  if (std::ranges::none_of(request.systems, [](const auto& one) { return one.weight > 0; })) {
+    throw InputError({.argument = "weights", .expected = "a weight above 0", .found = "none"});
   }
 }
 
