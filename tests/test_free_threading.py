@@ -73,7 +73,8 @@ def of_arrays(_: Path) -> Any:
 def of_scores(_: Path) -> Any:
     exclude = [[user % ITEMS] for user in range(USERS)]
     found = exactk.topk(SCORES, 7, exclude, num_threads=2).items.tobytes()
-    return found, exactk.evaluate(LISTS, SCORES, METRICS, exclude=exclude, num_threads=2).state.to_bytes()
+    fused = exactk.fuse({"one": SCORES, "two": SCORES[:, ::-1]}, "sum", depth=7, num_threads=2).scores.tobytes()
+    return found, fused, exactk.evaluate(LISTS, SCORES, METRICS, exclude=exclude, num_threads=2).state.to_bytes()
 
 
 def of_embeddings(_: Path) -> Any:

@@ -19,6 +19,7 @@ from exactk._plan.metric_strings import plan
 from exactk._plan.metrics import CustomMetric, MetricEntry
 from exactk._runtime import optional
 from exactk._runtime.errors import input_error, type_error
+from exactk._runtime.written_files import write_file
 from exactk._topk import topk
 
 if TYPE_CHECKING:
@@ -220,7 +221,7 @@ class InformationRetrievalEvaluator(_Theirs):  # type: ignore[misc] # sentence-t
             path = Path(output_path, self.csv_file)
             added = [self.reports[name][metric] for name in self.score_function_names for metric in self._spellings]
             rows = path.read_text(encoding="utf-8").removesuffix("\n")
-            path.write_text(f"{rows},{','.join(map(str, added))}\n", encoding="utf-8")
+            write_file(path, f"{rows},{','.join(map(str, added))}\n".encode())
         return values
 
     def compute_all_metrics(
