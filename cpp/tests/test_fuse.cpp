@@ -132,6 +132,14 @@ TEST_CASE("requests of fusion that have no answer are refused") {
   refuses(request);
 }
 
+TEST_CASE("what is far below half way decides where a sum is rounded to") {
+  RoundedSum scratch;
+  CHECK(rounded_sum(std::vector{1.0, 0x1p-53}, scratch) == 1);
+  CHECK(rounded_sum(std::vector{1.0, 0x1p-53, 0x1p-200}, scratch) == 1 + 0x1p-52);
+  CHECK(rounded_sum(std::vector{1.0, 0x1p-53, -0x1p-200}, scratch) == 1);
+  CHECK(rounded_sum(std::vector{0x1p-200, 0x1p-53, 1.0}, scratch) == 1 + 0x1p-52);
+}
+
 TEST_CASE("sums are rounded once, whatever the order of their terms") {
   std::mt19937_64 random(2);  // NOLINT(*-msc51-cpp): the same numbers in every run
   RoundedSum exact;
@@ -139,8 +147,10 @@ TEST_CASE("sums are rounded once, whatever the order of their terms") {
   for (int round = 0; round < 20000; ++round) {
     std::vector<double> terms(1 + random() % 9);
     for (double& term : terms) {
-      // Few digits and close exponents, so that sums often end half way between two doubles.
-      term = std::ldexp(static_cast<double>(random() % 16) - 4, static_cast<int>(random() % 60));
+      // Few digits, so that sums often end half way between two doubles.
+      const int exponents = round % 2 == 0 ? 60 : 300;
+      term = std::ldexp(static_cast<double>(random() % 16) - 4,
+                        static_cast<int>(random() % 7) * exponents / 6);
     }
     exact.clear();
     for (const double term : terms) exact.add(term);

@@ -56,7 +56,10 @@ class ApproximateSum {
 
   // Whether `total` is the exact sum, rounded once, or not finite.
   [[nodiscard]] bool is_certain() const noexcept {
-    return sum_ + (rest_ - doubt_) == sum_ + (rest_ + doubt_) || !std::isfinite(sum_);
+    if (doubt_ == 0) return true;
+    // At least an ulp of the rest, which else would be rounded to what may lie half way.
+    const double doubt = doubt_ + 0x1p-52 * std::abs(rest_);
+    return sum_ + (rest_ - doubt) == sum_ + (rest_ + doubt) || !std::isfinite(sum_);
   }
   // Infinity or NaN if the sum of the first terms overflows.
   [[nodiscard]] double total() const noexcept { return sum_ + rest_; }
