@@ -5,6 +5,7 @@
 #include <pybind11/numpy.h>
 #include <pybind11/pybind11.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <memory>
 #include <optional>
@@ -43,6 +44,15 @@ template <class T>
 std::vector<T> snapshot(const std::optional<py::array>& array, const std::string& argument) {
   const auto span = view<T>(array, argument);
   return {span.begin(), span.end()};
+}
+
+// Returns a copy of the values as an array. NumPy's own copy may release the GIL, as only the
+// functions of gil.hpp may.
+template <class T>
+py::array_t<T> copy_of(const std::vector<T>& values) {
+  py::array_t<T> array(static_cast<py::ssize_t>(values.size()));
+  std::ranges::copy(values, array.mutable_data());
+  return array;
 }
 
 // Returns the vector's own memory as an array.

@@ -6,6 +6,7 @@
 #include <span>
 #include <string_view>
 
+#include "arrays.hpp"
 #include "exactk/capacity.hpp"
 #include "gil.hpp"
 
@@ -209,8 +210,7 @@ std::pair<py::array_t<Offset>, ArrowColumn> ArrowColumn::lists(const std::string
     total += last - begin;
     pieces.push_back({piece.batch, values, values->offset + begin, last - begin});
   }
-  return {py::array_t<Offset>(static_cast<py::ssize_t>(begins.size()), begins.data()),
-          ArrowColumn(owner_, schema_->children[0], std::move(pieces))};
+  return {copy_of(begins), ArrowColumn(owner_, schema_->children[0], std::move(pieces))};
 }
 
 }  // namespace exactk::bindings

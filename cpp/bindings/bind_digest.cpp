@@ -18,12 +18,6 @@
 namespace exactk::bindings {
 namespace {
 
-using Hashes = py::array_t<KeyHash>;
-
-Hashes hash_array(const std::vector<KeyHash>& hashes) {
-  return Hashes(static_cast<py::ssize_t>(hashes.size()), hashes.data());
-}
-
 std::optional<std::span<const KeyHash>> hash_view(const std::optional<py::array>& hashes,
                                                   const std::string& argument) {
   if (!hashes) return std::nullopt;
@@ -60,7 +54,7 @@ void bind_digest(py::module_& module) {
       "hash_keys",
       [](OwnedVocabulary& vocabulary, Count size, bool as_bytes) {
         const VocabularyLock lock(vocabulary);
-        return hash_array(hash_keys(lock.vocabulary(), size, as_bytes, interruptible_execution()));
+        return copy_of(hash_keys(lock.vocabulary(), size, as_bytes, interruptible_execution()));
       },
       py::arg("vocabulary"), py::arg("size"), py::arg("as_bytes"),
       "Return 64 bits of each of the first `size` keys, the same in every process.");
@@ -70,7 +64,7 @@ void bind_digest(py::module_& module) {
         const auto first = view<KeyHash>(first_parts, "first_parts");
         std::vector<KeyHash> joined(first.begin(), first.end());
         join_hashes(joined, view<KeyHash>(next_part, "next_part"));
-        return hash_array(joined);
+        return copy_of(joined);
       },
       py::arg("first_parts").noconvert(), py::arg("next_part").noconvert(),
       "Return the hash of each key of several parts from that of its first parts and that of the "

@@ -107,7 +107,7 @@ std::optional<py::array_t<Offset>> lengths_of_padded(const py::array& matrix,
   const auto lengths =
       padded_lengths(item_view(flat, argument), matrix.shape(0), columns, argument);
   if (lengths.empty()) return std::nullopt;
-  return py::array_t<Offset>(static_cast<py::ssize_t>(lengths.size()), lengths.data());
+  return copy_of(lengths);
 }
 
 // (positions, scores of embeddings)

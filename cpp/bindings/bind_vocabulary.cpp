@@ -97,14 +97,14 @@ template <class MakeCodes>
 Codes with_both(OwnedVocabulary& self, OwnedVocabulary& other, const MakeCodes& make_codes) {
   if (&self == &other) {
     const VocabularyLock lock(self);
-    return code_array(make_codes(lock.vocabulary(), lock.vocabulary()));
+    return copy_of(make_codes(lock.vocabulary(), lock.vocabulary()));
   }
   // Locks in the order of addresses, because two threads may extend two vocabularies by each other.
   const bool self_is_first = std::less<>()(&self, &other);
   const VocabularyLock first(self_is_first ? self : other);
   const VocabularyLock second(self_is_first ? other : self);
-  return code_array(make_codes((self_is_first ? first : second).vocabulary(),
-                               (self_is_first ? second : first).vocabulary()));
+  return copy_of(make_codes((self_is_first ? first : second).vocabulary(),
+                            (self_is_first ? second : first).vocabulary()));
 }
 
 Codes extend_by(OwnedVocabulary& self, OwnedVocabulary& other, Count size,
@@ -147,12 +147,9 @@ PyOrderByUser order_by_user(const py::array& codes, Count users,
                     interruptible_execution());
     }
   }
-  const auto array = [](const std::vector<Offset>& values) {
-    return py::array_t<Offset>(static_cast<py::ssize_t>(values.size()), values.data());
-  };
   std::optional<py::array_t<Offset>> order;
-  if (!grouping.order.empty()) order = array(grouping.order);
-  return py::make_tuple(array(grouping.indptr), order);
+  if (!grouping.order.empty()) order = copy_of(grouping.order);
+  return py::make_tuple(copy_of(grouping.indptr), order);
 }
 
 using PyColumnsByUser =
@@ -165,7 +162,7 @@ py::array_t<Offset> find_run_starts(const py::array& codes, const std::string& a
     const GilRelease release;
     return run_starts(rows, execution);
   }();
-  return py::array_t<Offset>(static_cast<py::ssize_t>(starts.size()), starts.data());
+  return copy_of(starts);
 }
 
 // Returns the columns grouped by user, or None if they already are.
@@ -179,8 +176,7 @@ PyColumnsByUser group_by_user(const py::array& codes, Count users,
     const GilRelease release;
     return count_rows(rows, users, argument, execution);
   }();
-  const py::array_t<Offset> indptr(static_cast<py::ssize_t>(counts.indptr.size()),
-                                   counts.indptr.data());
+  const py::array_t<Offset> indptr = copy_of(counts.indptr);
   if (counts.is_grouped) return py::make_tuple(indptr, py::none());
   py::list results;
   std::vector<ColumnCopy> copies;
@@ -243,7 +239,7 @@ void bind_vocabulary(py::module_& module) {
           "positions_in_key_order",
           [](OwnedVocabulary& self, Count size) {
             const VocabularyLock lock(self);
-            return code_array(
+            return copy_of(
                 positions_in_key_order(lock.vocabulary(), size, interruptible_execution()));
           },
           py::arg("size"),

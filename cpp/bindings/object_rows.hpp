@@ -300,13 +300,11 @@ RowArrays<Array> read_rows(const py::list& rows, Items& items,
   }
   std::optional<py::array_t<bool>> present_flags;
   if (!all_present) {
-    present_flags =
-        py::array_t<std::uint8_t>(static_cast<py::ssize_t>(present.size()), present.data())
-            .attr("view")("bool");
+    present_flags = copy_of(present).attr("view")("bool");
   }
   std::optional<py::array_t<double>> numbers;
   if (has_values) numbers = values.finish();
-  return {.indptr = py::array_t<Offset>(static_cast<py::ssize_t>(indptr.size()), indptr.data()),
+  return {.indptr = copy_of(indptr),
           .items = items.finish(),
           .values = std::move(numbers),
           .present = std::move(present_flags)};

@@ -10,7 +10,6 @@
 #include <span>
 #include <thread>
 #include <utility>
-#include <vector>
 
 #include "bindings.hpp"
 #include "exactk/error.hpp"
@@ -97,10 +96,6 @@ class VocabularyLock {
 
 [[nodiscard]] inline std::span<Code> writable_span(Codes& codes) {
   return {codes.mutable_data(), static_cast<std::size_t>(codes.size())};
-}
-
-[[nodiscard]] inline Codes code_array(const std::vector<Code>& codes) {
-  return Codes(static_cast<py::ssize_t>(codes.size()), codes.data());
 }
 
 }  // namespace exactk::bindings
