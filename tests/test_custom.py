@@ -331,7 +331,7 @@ def test_digests_are_of_all_that_a_function_reads() -> None:
     values: list[Any] = [
         1, 1.0, True, "1", b"1", None, (1,), [1], {1}, frozenset({1}), {1: 2}, {1: 3}, np.arange(3), np.arange(3.0),
         np.arange(3).reshape(3, 1), np.array(["a", "b"]), np.array(["a", 1], object), math.sqrt, math.log, hit_count, np.log,
-        closed_over(1), closed_over(2),
+        closed_over(1), closed_over(2), slice(1), slice(1, 2),
     ]  # fmt: skip
     digests = [digest(value) for value in values]
     assert len(set(digests)) == len(values)

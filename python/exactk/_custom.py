@@ -178,6 +178,8 @@ class _Parts:
             return sorted(b"".join(self.of(one)) for one in value)
         if isinstance(value, (tuple, list)):
             return list(value)
+        if isinstance(value, slice):  # of constants, which is one itself since Python 3.14
+            return [value.start, value.stop, value.step]
         if isinstance(value, Mapping):
             return [part for pair in value.items() for part in pair]
         if isinstance(value, np.ndarray):  # of objects
