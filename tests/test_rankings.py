@@ -109,7 +109,7 @@ def test_f70_every_measure_is_that_of_ir_measures(measure: str) -> None:
         pytest.importorskip("cwl")
     generator = random.Random(70)  # noqa: S311 - the same draws each time
     documents = [f"d{i}" for i in range(8)]
-    theirs = ir_measures.parse_measure(MEASURES[measure])
+    theirs = eval(MEASURES[measure], vars(ir_measures))  # noqa: S307 - our own; parse_measure fails on Python 3.14
     for _ in range(80):
         step = generator.choice([0.0, 2.0**-40])
         qrels, run = {}, {}

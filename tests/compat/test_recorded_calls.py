@@ -34,6 +34,8 @@ def test_recorded_calls_are_answered_alike(name: str, record_property: Any) -> N
         expected = {key: recorded[key] for key in recorded if key != "call"}
         if "error" in found:
             found["error"] = _REFUSED.get(found["error"], found["error"])
+        if sys.version_info >= (3, 12) and found.get("error") == "KeyError" and expected.get("error") == "TypeError":
+            found = expected  # a dict that is asked for a slice: slices are hashable now
         if expected.get("ended"):  # the library crashed or never ended
             assert "answer" in found or found["error"] in {"ValueError", "TypeError"}
         elif not agree(found, expected, data["tolerance"]):

@@ -21,9 +21,9 @@ RANKINGS = ("label_ranking_average_precision_score", "label_ranking_loss", "cove
 SHAPES = ((700, 40), (30, 1500))
 
 
-def assert_alike(name: str, *arguments: Any, **options: Any) -> None:
+def assert_alike(name: str, *arguments: Any, tolerance: float = 1e-12, **options: Any) -> None:
     expected, found = (getattr(module, name)(*arguments, **options) for module in (metrics, replacement))
-    assert found == pytest.approx(expected, rel=1e-12), (name, options)
+    assert found == pytest.approx(expected, rel=tolerance), (name, options)
 
 
 def one_hot(labels: Any, scores: Any, function: Any, **options: Any) -> float:
@@ -84,7 +84,7 @@ def test_indicators_of_many_labels(shape: tuple[int, int], share: float, name: s
     generator = np.random.default_rng(3)
     scores, labels = generator.integers(0, 100, shape).astype(dtype), (generator.random(shape) < share).astype(int)
     labels[0], labels[1] = 0, 1
-    assert_alike(name, labels, scores)
+    assert_alike(name, labels, scores, tolerance=1e-6 if dtype == "float32" else 1e-12)  # SciPy 1.18 ranks in float32
 
 
 def test_samples_beyond_a_block() -> None:

@@ -64,6 +64,7 @@ def differences() -> tuple[str, ...]:
         "A sparse y_true in which a sample has a label twice is a ValueError; scikit-learn counts the label twice.",
         "Gains of 2**63 and more give no RuntimeWarning.",
         "Weights of float16 are summed in float64; scikit-learn rounds the sums to float16.",
+        "With SciPy 1.18 and newer, scikit-learn takes label_ranking_average_precision_score of float32 scores in float32.",
         "The settings of sklearn.set_config have no effect: arguments are always checked, and arrays are NumPy's.",
         "Messages of exceptions have other words.",
     )
