@@ -46,7 +46,7 @@ class Side(NamedTuple):
     package: Path | None
     tests: Path
 
-    def start(self, kinds: Sequence[str]) -> subprocess.Popen[str]:
+    def start(self, kinds: Sequence[str], base_tests: Path) -> subprocess.Popen[str]:
         """Start the cases in a process of their own."""
         folders = [ROOT / "tools", ROOT / "tests", ROOT]
         if self.package is not None:
@@ -59,6 +59,7 @@ class Side(NamedTuple):
             "EXACTK_NUM_THREADS": "2",
             "COLUMNS": "80",
             "SAME_TESTS": str(self.tests),
+            "SAME_BASE_TESTS": str(base_tests),
         }
         command = [str(self.python), "-m", "same.runner", str(self.records), *kinds]
         return subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True)  # noqa: S603 - our own
@@ -204,7 +205,7 @@ def main() -> int:
     here = Side("here", Path(sys.executable), None, ROOT / "tests")
     if arguments.package is not None:
         here = Side("here", base.python, arguments.package.resolve(), arguments.package.resolve().parent / "tests")
-    running = [side.start(arguments.kind) for side in (base, here)]
+    running = [side.start(arguments.kind, base.tests) for side in (base, here)]
     summaries = [process.communicate()[0] for process in running]
     if any(process.returncode for process in running):
         raise SystemExit("the cases did not run to their end")

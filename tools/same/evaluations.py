@@ -14,11 +14,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-import oracle_cases
 from golden.cases import Case as GoldenCase
 from same.data import KEYED, UNKEYED_PREDICTIONS, Data, dense, draw, ones
-from same.names import find
+from same.names import find, of_base_tests
 
+oracle_cases = of_base_tests("oracle_cases")
 GOLDEN = Path(__file__).resolve().parents[2] / "tests" / "golden"
 Cases = Iterator[tuple[str, Callable[[], object]]]
 METRICS = ["ndcg@[2,5]", "recall@3", "map", "precision@2", "mrr", "auc", "f1@3(average=micro)"]

@@ -30,10 +30,19 @@ def find(name: str) -> Any:
             raise LookupError(f"no name {name}") from error
 
 
-@cache
 def of_own_tests(name: str) -> Any:
     """Return a module of the tests beside the package that runs, for it reaches private names."""
-    spec = spec_from_file_location(f"own_{name}", Path(os.environ["SAME_TESTS"], f"{name}.py"))
+    return _of_tests("SAME_TESTS", name)
+
+
+def of_base_tests(name: str) -> Any:
+    """Return a module of the tests of the base, for it draws nothing that this tree alone knows."""
+    return _of_tests("SAME_BASE_TESTS", name)
+
+
+@cache
+def _of_tests(folder: str, name: str) -> Any:
+    spec = spec_from_file_location(f"{folder.lower()}_{name}", Path(os.environ[folder], f"{name}.py"))
     assert spec is not None
     assert spec.loader is not None
     module = sys.modules[spec.name] = module_from_spec(spec)
