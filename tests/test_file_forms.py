@@ -259,7 +259,7 @@ def test_f82_trec_text_under_other_endings_is_refused_with_that_advice(ending: s
         if name == "qrels" and blank == "\t" and "tsv" in ending:
             continue  # those of MS MARCO
         path = write(tmp_path, f"{name}.{ending}", tuple(row.replace(" ", blank) for row in rows))
-        with pytest.raises(exactk.InputError, match="it is TREC text: cp ") as caught:
+        with pytest.raises(exactk.InputError, match=r"it is TREC text: .*form=") as caught:
             read(path, role)
         read_by_line(caught.value.fault.hint[-1], path, role)
 
@@ -411,13 +411,36 @@ def test_f82_fields_are_named_by_their_values(row: str, names: str, tmp_path: Pa
         exactk.read(write(tmp_path, "a.csv", (row,)), "truth")
 
 
-def test_f82_names_with_a_dash_are_copied(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    write(tmp_path, "-r.csv", ("1 0 3 1",))
-    with pytest.raises(exactk.InputError, match="it is TREC text") as caught:
-        exactk.read("-r.csv", "truth")
-    run_in_shell(str(caught.value.fault.hint[-1]))
-    exactk.read("-r.csv.qrels", "truth")
+def test_a_named_form_is_read_whatever_the_ending_is(tmp_path: Path) -> None:
+    expected = {"11": ["20", "31"]}
+    for name, role, form, rows in (
+        ("-r.csv", "truth", "qrels", ("11 a 20 4", "11 b 31 3")),
+        ("a.json", "exclude", "run", ("11 Q0 20 1 9 t", "11 Q0 31 2 10 t")),
+        ("a.npz", "predictions", "run", ("11 Q0 20 2 9 t", "11 Q0 31 1 8 t")),
+        ("a.csv", "truth", "msmarco-qrels", ("11\t0\t20\t1", "11\t0\t31\t2")),
+        ("a.csv", "predictions", "msmarco-run", ("11\t20\t1", "11\t31\t7")),
+        ("a.txt", "truth", "json", ('{"11": ["20", "31"]}',)),
+        ("a.json", "predictions", "jsonl", ('{"user": "11", "items": ["20", "31"]}',)),
+    ):
+        of_reading(exactk.read(write(tmp_path, name, rows), role, form=form), role, expected)  # type: ignore[call-overload]
+    for form, separator in (("ml-100k", "\t"), ("ml-100k", " "), ("double-colon", "::")):
+        path = write(tmp_path, "a.csv", (separator.join(("1", "0", "4", str(TIME))),))
+        of_reading(exactk.read(path, "truth", form=form), "truth", {1: [0]})
+
+
+def test_several_files_are_of_one_form(tmp_path: Path, run: Run) -> None:
+    truth = write(tmp_path, "t.tsv", ("1\t0\t80\t1", "2\t0\t70\t1"))
+    parts = [write(tmp_path, "a1.tsv", ("1\t90\t1", "1\t80\t2")), write(tmp_path, "a2.tsv", ("2\t70\t1", "2\t60\t2"))]
+    (tmp_path / "named").mkdir()
+    named = [
+        write(tmp_path / "named", f"{at}.csv", tuple(path.read_text().splitlines())) for at, path in enumerate(parts)
+    ]
+    options = ("-m", "mrr", "--format", "json")
+    for arguments in ((tmp_path / "a*.tsv",), (named[0].parent, "--predictions-form", "msmarco-run")):
+        result = run("evaluate", truth, *arguments, *options)
+        assert json.loads(result.out)["reports"][0]["values"] == {"mrr": 0.75}, result
+    write(tmp_path, "a2.tsv", (f"1\t20\t4\t{TIME}",))
+    assert_refused(run("evaluate", truth, tmp_path / "a*.tsv", *options), "predictions: expected")
 
 
 def test_f81_arrays_of_another_role_are_refused(tmp_path: Path) -> None:
@@ -552,14 +575,10 @@ def test_forms_are_told_from_each_other(at: int, tmp_path: Path) -> None:
     lines = tuple(row.strip() for row in one.rows)
     for role in ("truth", "predictions", "exclude"):
         file = File(write(tmp_path, one.name, lines), role)
-        fits = {
-            name
-            for name, form in forms.ROW_FORMS.items()
-            for separator in form.separators
-            if role in form.roles and forms._fit(forms._rows(lines, separator), form)
-        }
+        of_role = (form for form in forms.FORMS.values() if role in form.roles and isinstance(form, forms.RowForm))
+        fits = [form for form in of_role if form.fits([*lines])]
         assert len(fits) <= 1
-        assert (forms.recognized(file) is None) <= (not fits or role == "predictions")
+        assert (forms.recognized([file]) is None) <= (not fits or role == "predictions")
 
 
 LATE = tuple(f"1\t{item}\t4\t{TIME}" for item in range(200))
@@ -638,6 +657,18 @@ WRONG: list[tuple[str, tuple[str, ...], str, dict[str, Any], str]] = [  # and wh
         "None for a file that is not text with separators, found JSON",
     ),
     ("l.inter", ("user_id:token\titem_id_list:token_seq", "a\tx y"), "truth", {}, "item='item_id_list:token_seq'"),
+    ("a.txt", ("1 0 2 1",), "truth", {"form": "trec"}, "form: expected a form of truth: qrels, .*, found 'trec'"),
+    ("a.txt", ("1 0 2 1",), "predictions", {"form": "qrels"}, "a form of predictions: run, .*, found 'qrels'"),
+    ("a.txt", ("1 0 2 1",), "truth", {"form": "qrels", "separator": " "}, "form: expected None beside columns"),
+    ("a.txt", ("1 0 2 1",), "truth", {"form": "qrels", "item": "x"}, "item: expected None for a file without"),
+    ("u.data", (f"1\t2\t3\t{TIME}",), "truth", {"form": "ml-100k", "item": "x"}, "item: expected None for a file"),
+    ("a.txt", ("1 0 2 1", "1 0 3 x"), "truth", {"form": "qrels"}, "found 'x' at line 2"),
+    ("a.txt", ("1 0 my 2 1",), "truth", {"form": "qrels"}, "expected 4 fields"),
+    ("a.txt", ("1 Q0 my doc 2 8 t",), "predictions", {"form": "run"}, "found more fields"),
+    ("u.data", (f"1\t2\t3\t{TIME}", "1\t3\t3\t0"), "truth", {"form": "ml-100k"}, "a time .* found '0' at line 2"),
+    ("u.data", (f"1\t2\t3\t{TIME}", "1\t3\t3"), "truth", {"form": "ml-100k"}, "4 columns .* found 3 at line 2"),
+    ("a.tsv", ("1\t2\t1", "1\t3\t0"), "predictions", {"form": "msmarco-run"}, "a rank as rank, found '0' at line 2"),
+    ("a.tsv", ("1,2,1",), "predictions", {"form": "msmarco-run"}, "3 columns .* found 1 at line 1"),
 ]
 
 
@@ -854,7 +885,7 @@ def test_f81_every_way_that_reads_files_refuses(tmp_path: Path, run: Run) -> Non
             exactk.evaluate(qrels, good, "mrr", **{argument: ratings})  # type: ignore[arg-type]
     assert_refused(
         run("evaluate", ratings, good),
-        "if the fields are user, item, rating, time: --truth-columns user,item,rating,-; if it is TREC: --truth-columns",
+        "if the fields are user, item, rating, time: --truth-columns user,item,rating,-; if it is TREC: --truth-form qrels",
     )
     assert_refused(run("compare", qrels, good, log), "'GET' as second field")
     (tmp_path / "shards").mkdir()

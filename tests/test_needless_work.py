@@ -18,7 +18,8 @@ import pytest
 
 import exactk
 from exactk._engine import inspection
-from exactk._files import read_shards
+from exactk._files import read_files
+from exactk._files.file_errors import File
 from exactk._files.separated import Separated
 from exactk._inputs import registry
 from exactk._inputs.keys.vocabulary import Snapshot
@@ -254,7 +255,7 @@ def test_rows_of_large_text_are_read_once_more_to_see_whether_all_ids_are_intege
 
     monkeypatch.setattr(Separated, "plain_parts", counted)
     monkeypatch.setattr("exactk._files.source._LARGE", 0)
-    predictions: Any = read_shards(paths, text_ids=False) if shards > 1 else paths[0]
+    predictions: Any = read_files([File(path, "predictions") for path in paths], {}, text_ids=False)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         exactk.evaluate({1: [1], 11: [1]}, predictions, "mrr")

@@ -8,7 +8,7 @@ import re
 from contextlib import contextmanager, suppress
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, cast
 
 import numpy as np
 
@@ -16,7 +16,11 @@ import exactk
 from exactk import _files as files
 from exactk._cli.streams import STDIN, input_path, path_text
 from exactk._engine.systems import in_system
+from exactk._files import TextOptions
 from exactk._files.file_arguments import read_argument, read_catalogue_columns
+from exactk._files.file_errors import File
+from exactk._files.formats import COLUMN_SOURCES
+from exactk._files.forms import FORMS, NamedFormat
 from exactk._files.separated import SEPARATORS
 from exactk._inputs.alignment import naming_base
 from exactk._inputs.item_parts import naming_interactions
@@ -114,7 +118,7 @@ def add_column_options(
     if truth:
         columns.add_argument("--grade", metavar="NAME", help="grade column of the truth")
     fields = parser.add_argument_group(
-        "fields of text by position",
+        "forms of text, and its fields by position",
         "Options of predictions also apply to base predictions, and those of exclusions to training data.",
     )
     for role in ["truth"] * truth + ["predictions"] + ["exclude"] * exclude:
@@ -128,6 +132,11 @@ def add_column_options(
             f"--{role}-separator",
             choices=[separator.name for separator in SEPARATORS.values()],
             help="what separates fields, here or below a line of column names (default: what all rows show)",
+        )
+        fields.add_argument(
+            f"--{role}-form",
+            choices=[name for name, form in FORMS.items() if role in form.roles],
+            help="what the file is, whatever its ending is (default: what its ending and all rows show)",
         )
     return columns
 
@@ -153,15 +162,18 @@ def read_file(arguments: argparse.Namespace, path: Path, role: Role) -> Any:  # 
     if role != "predictions" and path.is_dir():
         raise input_error(role, "a file", f"the directory {str(path)!r}", hint="only predictions may be a directory")
     with arguments.stdin.opened(path) as content:
-        return exactk.read(content, role=role, text_ids=arguments.text_ids, **_columns_of(arguments, path, role))
+        options = {**_columns_of(arguments, path, role), **_fields_of(arguments, role)}
+        return exactk.read(content, role=role, text_ids=arguments.text_ids, **options)
 
 
 def read_system(arguments: argparse.Namespace, paths: Sequence[Path]) -> Any:  # noqa: ANN401 - predictions
     """Read the files of a system as one set of predictions."""
     if len(paths) == 1:
         return read_file(arguments, paths[0], "predictions")
-    columns = _columns_of(arguments, paths[0], "predictions")
-    return files.read_shards(paths, text_ids=arguments.text_ids, **columns)
+    requested = _columns_of(arguments, paths[0], "predictions")
+    options = _fields_of(arguments, "predictions")
+    read = [File(path, "predictions") for path in paths]
+    return files.read_files(read, requested, text_ids=arguments.text_ids, **options)
 
 
 def read_option(arguments: argparse.Namespace, role: ArgumentRole, path: Path | None) -> Any:  # noqa: ANN401 - depends on the role
@@ -174,20 +186,28 @@ def read_option(arguments: argparse.Namespace, role: ArgumentRole, path: Path | 
 
 
 def _columns_of(arguments: argparse.Namespace, path: Path, role: Role) -> dict[str, Any]:
-    """Return the columns that the arguments give, by position or name; none for a file without column names."""
-    if fields := _fields_of(arguments, role):
-        return fields
-    if not files.has_columns(path, role):
+    """Return the columns that the arguments name; none for a file without column names."""
+    if not _has_names(arguments, path, role):
         return {}
-    columns = {name: getattr(arguments, name, None) for name in _ROLE_COLUMNS[role]}
-    return {**columns, "user": user_column(arguments)}
+    columns = {name: getattr(arguments, name, None) for name in _ROLE_COLUMNS[role]} | {"user": user_column(arguments)}
+    return {name: column for name, column in columns.items() if column is not None}
 
 
-def _fields_of(arguments: argparse.Namespace, role: str) -> dict[str, Any]:
-    """Return the roles of fields by position, and their separator, if the arguments give them for files in a role."""
-    columns, name = (getattr(arguments, f"{role}_{option}", None) for option in ("columns", "separator"))
-    separator = next((text for text, one in SEPARATORS.items() if one.name == name), None)
-    return {"columns": columns, "separator": separator} if columns or separator else {}
+def _has_names(arguments: argparse.Namespace, path: Path, argument: str) -> bool:
+    """Return whether the file of an argument is read by columns, which have names."""
+    fields = _fields_of(arguments, _READ_AS.get(argument, argument))
+    if name := fields.get("form"):
+        return isinstance(form := FORMS[name], NamedFormat) and form.format_name in COLUMN_SOURCES
+    return "columns" not in fields and ("separator" in fields or files.has_columns(path, argument))
+
+
+def _fields_of(arguments: argparse.Namespace, role: str) -> TextOptions:
+    """Return what the arguments say of the text of files in a role: its form, the roles of fields by position, their separator."""
+    fields: dict[str, Any] = {
+        option: getattr(arguments, f"{role}_{option}", None) for option in TextOptions.__annotations__
+    }
+    fields["separator"] = next((text for text, one in SEPARATORS.items() if one.name == fields["separator"]), None)
+    return cast("TextOptions", {option: value for option, value in fields.items() if value is not None})
 
 
 def user_column(arguments: argparse.Namespace) -> str | list[str] | None:
@@ -217,24 +237,18 @@ def check_inputs(arguments: argparse.Namespace, inputs: Sequence[Input]) -> None
     roles = {_READ_AS.get(one.argument, one.argument) for one in inputs}
     for role in ("truth", "predictions", "exclude"):
         if role not in roles and (fields := _fields_of(arguments, role)):
-            option = f"--{role}-{'columns' if fields['columns'] else 'separator'}"
-            raise input_error(option, "a file that it is for, such as --exclude FILE", "none")
+            raise input_error(f"--{role}-{next(iter(fields))}", "a file that it is for, such as --exclude FILE", "none")
     for name in dict.fromkeys(chain.from_iterable(_ROLE_COLUMNS.values())):
         if getattr(arguments, name, None) is None:
             continue
         of_option = [one for one in inputs if name in _ROLE_COLUMNS[one.argument]]
-        if not any(_has_names(arguments, one) for one in of_option):
+        if not any(_has_names(arguments, one.path, one.argument) for one in of_option):
             without = " and ".join(dict.fromkeys(str(one.path) for one in of_option))
             raise input_error(f"--{name}", "a file with names of columns", f"none in {without}")
 
 
 _READ_AS = {"train": "exclude", "base_predictions": "predictions"}
 """The roles of files that options of other names have."""
-
-
-def _has_names(arguments: argparse.Namespace, one: Input) -> bool:
-    fields = _fields_of(arguments, _READ_AS.get(one.argument, one.argument))
-    return files.has_columns(one.path, one.argument) if not fields else not fields["columns"]
 
 
 def output_path(text: str) -> Path:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from itertools import accumulate
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, TypeAlias, get_args, overload
+from typing import TYPE_CHECKING, Literal, TypeAlias, TypedDict, get_args, overload
 
 import numpy as np
 
@@ -20,7 +20,7 @@ from exactk._runtime.errors import ExactkError, input_error, name_source, type_e
 from exactk._runtime.threads import read_ahead
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
     from typing import Any, Unpack
 
     from exactk._files.source import RequestedColumns, Source
@@ -39,6 +39,7 @@ def read(
     role: Literal["truth"],
     *,
     text_ids: bool = False,
+    form: str | None = None,
     columns: Sequence[str] | None = None,
     separator: str | None = None,
     **names: Unpack[ColumnNames],
@@ -49,6 +50,7 @@ def read(
     role: Literal["predictions"],
     *,
     text_ids: bool = False,
+    form: str | None = None,
     columns: Sequence[str] | None = None,
     separator: str | None = None,
     **names: Unpack[ColumnNames],
@@ -59,6 +61,7 @@ def read(
     role: Literal["exclude"],
     *,
     text_ids: bool = False,
+    form: str | None = None,
     columns: Sequence[str] | None = None,
     separator: str | None = None,
     **names: Unpack[ColumnNames],
@@ -69,6 +72,7 @@ def read(
     role: Role,
     *,
     text_ids: bool = False,
+    form: str | None = None,
     columns: Sequence[str] | None = None,
     separator: str | None = None,
     **names: Unpack[ColumnNames],
@@ -78,6 +82,7 @@ def read(
     role: Role,
     *,
     text_ids: bool = False,
+    form: str | None = None,
     columns: Sequence[str] | None = None,
     separator: str | None = None,
     user: str | Sequence[str] | None = None,
@@ -110,6 +115,10 @@ def read(
         can be exclusions.
     text_ids : bool
         Whether to read integer ids, and digits in CSV, as strings, so that they match the ids of TREC files.
+    form : str, optional
+        What the file is, whatever its ending and its rows show, for one that could be several: ``"qrels"`` or ``"run"``
+        of TREC, ``"msmarco-qrels"``, ``"msmarco-run"``, ``"ml-100k"`` (user, item, rating and time), ``"double-colon"``
+        (the same between ``::``), ``"json"`` or ``"jsonl"``. Every row is checked all the same.
     columns : sequence of str, optional
         For text whose rows have no line of column names, the role of each field: ``"user"``, ``"item"``, ``"grade"``,
         ``"score"``, ``"rank"`` or another usual name of these, or ``"-"`` for a field that is not read. Several users
@@ -176,17 +185,16 @@ def read(
     file = file_at(path, role)
     if role not in get_args(Role):
         raise input_error("role", f"one of {', '.join(get_args(Role))}", repr(role))
-    requested = _requested({"user": user, "item": item, "score": score, "rank": rank, "grade": grade})
-    for name in requested:
+    columns_of_roles = {"user": user, "item": item, "score": score, "rank": rank, "grade": grade}
+    requested = {name: column for name, column in columns_of_roles.items() if column is not None}
+    for name, column in requested.items():
         if name not in ROLES[role]:
-            raise input_error(name, f"None for the role {role}", repr(requested[name]))
+            raise input_error(name, f"None for the role {role}", repr(column))
     if not isinstance(text_ids, (bool, np.bool_)):
         raise type_error("text_ids", "True or False", repr(text_ids))
+    options: TextOptions = {"form": form, "columns": columns, "separator": separator}
     with name_source(str(file.path)):
-        if columns is not None or separator is not None:
-            source, requested = _by_position([file], columns, separator, requested)
-            return _read_columns(source[0], requested, text_ids=bool(text_ids))
-        return read_in_role(file, format_of(file), requested, text_ids=bool(text_ids))
+        return read_files([file], requested, text_ids=bool(text_ids), **options)
 
 
 def file_at(path: object, role: str, argument: str = "path") -> File:
@@ -198,19 +206,50 @@ def file_at(path: object, role: str, argument: str = "path") -> File:
     return File(Path(path), role)
 
 
-def read_in_role(
-    file: File, format_name: str, requested: RequestedColumns, *, text_ids: bool
+class TextOptions(TypedDict, total=False):
+    """What is said of the text of a file: the name of its form, or the roles of its fields, and what separates them."""
+
+    form: str | None
+    columns: Sequence[str] | None
+    separator: str | None
+
+
+def read_files(
+    files: Sequence[File], requested: RequestedColumns, *, text_ids: bool, **options: Unpack[TextOptions]
 ) -> read_containers.ReadResult:
-    """Return the contents of the file, in the container of its role."""
-    file.check_kind(pipes=format_name in {TREC, JSON})
-    with forms.advising(file, format_name):
+    """Return the contents of one file, or of several with predictions as if their rows were in one, in the container of the role."""
+    form, columns, separator = options.get("form"), options.get("columns"), options.get("separator")
+    if form is not None:
+        if columns is not None or separator is not None:
+            raise input_error("form", "None beside columns or separator", repr(form))
+        return _read_form(files, form, requested, text_ids=text_ids)
+    if columns is not None or separator is not None:
+        sources, requested = _by_position(files, columns, separator, requested)
+        return _read_columns(sources, requested, text_ids=text_ids)
+    format_name = format_of(files[0])
+    for file in files:
+        if format_of(file) != format_name:
+            found = f"{format_name} in {files[0].path} and {format_of(file)} in {file.path}"
+            raise input_error("predictions", "files of one format", found, hint="a quoted pattern selects files")
+    with forms.advising(files[0], format_name):
         try:
-            return _read(file, format_name, requested, text_ids=text_ids)
+            return _read(files, format_name, requested, text_ids=text_ids)
         except ExactkError:
             is_unnamed = format_name in {TREC, "TSV"} and not requested
-            if not is_unnamed or (form := forms.recognized(file)) is None:
+            if not is_unnamed or (row_form := forms.recognized(files)) is None:
                 raise
-        return _read_columns(form[0], {}, text_ids=text_ids or form[1].text_ids)
+        return _read_columns(list(map(row_form.source, files)), {}, text_ids=text_ids or row_form.text_ids)
+
+
+def _read_form(
+    files: Sequence[File], name: str, requested: RequestedColumns, *, text_ids: bool
+) -> read_containers.ReadResult:
+    form = forms.form_of(name, files[0].role)
+    if isinstance(form, forms.NamedFormat):
+        return _read(files, form.format_name, requested, text_ids=text_ids, form=name)
+    _refuse_columns(requested)
+    _check_kinds(files, pipes=False)
+    return _read_columns(list(map(form.source, files)), {}, text_ids=text_ids or form.text_ids)
 
 
 def _by_position(
@@ -224,12 +263,22 @@ def _by_position(
         if (format_name := format_of(file)) not in TEXT:
             name = "separator" if columns is None else "columns"
             raise input_error(name, "None for a file that is not text with separators", format_name)
-        file.check_kind(pipes=False)
+    _check_kinds(files, pipes=False)
     sources = [forms.by_position(file, columns, separator) for file in files]
     return [source for source, _ in sources], {**requested, **sources[0][1]}
 
 
-def _read_columns(source: Source, requested: RequestedColumns, *, text_ids: bool) -> read_containers.ReadResult:
+def _check_kinds(files: Sequence[File], *, pipes: bool) -> None:
+    for file in files:
+        file.check_kind(pipes=pipes)
+
+
+def _read_columns(
+    sources: Sequence[Source], requested: RequestedColumns, *, text_ids: bool
+) -> read_containers.ReadResult:
+    source, *others = sources
+    if others:
+        return column_files.predictions_of_sources(sources, requested, text_ids=text_ids)
     columns, path = choose_columns(source, requested)._replace(text_ids=text_ids), str(source.file.path)
     if source.file.role == "predictions" and is_large([source]):
         return Batches.of_files(
@@ -239,63 +288,36 @@ def _read_columns(source: Source, requested: RequestedColumns, *, text_ids: bool
     return read_containers.result_of_table(table, source.file.role, requested, columns)
 
 
-def _read(file: File, format_name: str, requested: RequestedColumns, *, text_ids: bool) -> read_containers.ReadResult:
+def _read(
+    files: Sequence[File], format_name: str, requested: RequestedColumns, *, text_ids: bool, form: str | None = None
+) -> read_containers.ReadResult:
+    file, *others = files
+    _check_kinds(files, pipes=format_name in ({TREC} if others else {TREC, JSON}))
     if format_name in COLUMN_SOURCES:
-        return _read_columns(COLUMN_SOURCES[format_name](file), requested, text_ids=text_ids)
+        return _read_columns([COLUMN_SOURCES[format_name](file) for file in files], requested, text_ids=text_ids)
     _refuse_columns(requested)
+    if others and format_name in {ARCHIVE, JSON}:
+        content = "archive of arrays" if format_name == ARCHIVE else "JSON file"
+        raise input_error("predictions", f"one {content} per system", f"{file.path} and {others[0].path}")
     if format_name == JSON:
         return read_containers.result_of_table(json_files.read_object(file, text_ids=text_ids), file.role, {})
     if format_name == ARCHIVE:
         if text_ids:
             raise input_error("text_ids", "False for an archive of arrays", "True")
         return read_containers.result_of_arrays(archive.read_arrays(file), file.role)
-    rows = trec_files.read_columns(file)
-    forms.warn_of_trec([(file, rows)])
-    return read_containers.result_of_trec(rows, file.role)
+    parts = [trec_files.read_columns(file, form) for file in files]
+    if form is None:
+        forms.warn_of_trec(list(zip(files, parts, strict=True)))
+    if not others:
+        return read_containers.result_of_trec(parts[0], file.role)
+    first_rows = list(accumulate((len(part.numbers) for part in parts), initial=0))
+    locate = locate_in_parts([f"the data in {file.path}" for file in files], first_rows[:-1])
+    return read_containers.result_of_trec(trec_files.concatenate(parts), file.role, locate)
 
 
 def has_columns(path: FilePath, role: str) -> bool:
     """Return whether a file in this role is read by columns, which have names."""
     return format_of(file_at(path, role, role)) in COLUMN_SOURCES
-
-
-def read_shards(
-    paths: Sequence[Path],
-    *,
-    text_ids: bool,
-    columns: Sequence[str] | None = None,
-    separator: str | None = None,
-    **names: Unpack[ColumnNames],
-) -> read_containers.ReadResult:
-    """Return the predictions of several files, read as if their rows were in one.
-
-    The files must have the same format and columns.
-    """
-    files, requested = [File(path, "predictions") for path in paths], _requested(names)
-    if columns is not None or separator is not None:
-        sources, requested = _by_position(files, columns, separator, requested)
-        return column_files.predictions_of_sources(sources, requested, text_ids=text_ids)
-    format_name = format_of(files[0])
-    for file in files:
-        if format_of(file) != format_name:
-            found = f"{format_name} in {files[0].path} and {format_of(file)} in {file.path}"
-            raise input_error("predictions", "files of one format", found, hint="a quoted pattern selects files")
-    if format_name in {ARCHIVE, JSON}:
-        found = f"{files[0].path} and {files[1].path}"
-        content = "archive of arrays" if format_name == ARCHIVE else "JSON file"
-        raise input_error("predictions", f"one {content} per system", found)
-    for file in files:
-        file.check_kind(pipes=format_name == TREC)
-    if format_name == TREC:
-        _refuse_columns(requested)
-        parts = [trec_files.read_columns(file) for file in files]
-        forms.warn_of_trec(list(zip(files, parts, strict=True)))
-        first_rows = list(accumulate((len(part.numbers) for part in parts), initial=0))
-        locate = locate_in_parts([f"the data in {path}" for path in paths], first_rows[:-1])
-        return read_containers.result_of_trec(trec_files.concatenate(parts), "predictions", locate)
-    sources = [COLUMN_SOURCES[format_name](file) for file in files]
-    with forms.advising(files[0], format_name):
-        return column_files.predictions_of_sources(sources, requested, text_ids=text_ids)
 
 
 def read_user_values(path: FilePath, argument: str, *, text_ids: bool, user: str | Sequence[str] | None = None) -> Any:  # noqa: ANN401 - pyarrow has no types
@@ -309,10 +331,6 @@ def read_user_values(path: FilePath, argument: str, *, text_ids: bool, user: str
         if format_name not in COLUMN_SOURCES:
             raise input_error(argument, f"a file of columns: {', '.join(COLUMN_SOURCES)}, or JSON", format_name)
         return table_of_user_values(COLUMN_SOURCES[format_name](file), user, text_ids=text_ids)
-
-
-def _requested(columns: Mapping[str, Any]) -> RequestedColumns:
-    return {name: column for name, column in columns.items() if column is not None}
 
 
 def _refuse_columns(requested: RequestedColumns) -> None:

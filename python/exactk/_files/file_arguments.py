@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from exactk._files import file_at, has_columns, json_files, read_in_role, read_user_values
+from exactk._files import file_at, has_columns, json_files, read_files, read_user_values
 from exactk._files.formats import COLUMN_SOURCES, JSON, format_of
 from exactk._files.forms import warn_of_ranks
 from exactk._files.source import ColumnChoice
@@ -67,7 +67,7 @@ def read_argument(path: FilePath, argument: str, columns: ColumnNames, *, text_i
             if len((source := COLUMN_SOURCES[format_name](file)).names) == 1:
                 return _read_items(source, argument, columns, text_ids=text_ids)
         requested = {role: name for role, name in columns.items() if name is not None and role in roles}
-        return read_in_role(file, format_name, requested, text_ids=text_ids)
+        return read_files([file], requested, text_ids=text_ids)
 
 
 def read_catalogue_columns(

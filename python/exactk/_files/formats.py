@@ -16,13 +16,13 @@ if TYPE_CHECKING:
     from exactk._files.file_errors import File
     from exactk._files.source import Source
 
-TREC, ARCHIVE, JSON = "TREC text", ".npz", "JSON"
+TREC, ARCHIVE, JSON, JSON_LINES = "TREC text", ".npz", "JSON", "JSON lines"
 _FORMATS = {
     ".csv": "CSV",
     ".tsv": "TSV",
     ".json": JSON,
-    ".jsonl": "JSON lines",
-    ".ndjson": "JSON lines",
+    ".jsonl": JSON_LINES,
+    ".ndjson": JSON_LINES,
     ".inter": "TSV",
     ".parquet": "Parquet",
     ".arrow": "Arrow IPC",
@@ -37,7 +37,7 @@ _BINARY_FORMATS = {"Parquet", "Arrow IPC", ARCHIVE}
 COLUMN_SOURCES: dict[str, Callable[[File], Source]] = {
     "CSV": lambda file: Separated(file, ","),
     "TSV": lambda file: Separated(file, "\t"),
-    "JSON lines": JsonLines,
+    JSON_LINES: JsonLines,
     "Parquet": Parquet,
     "Arrow IPC": Ipc,
 }

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from exactk._files.formats import COLUMN_SOURCES, JSON, TREC
+from exactk._files.formats import COLUMN_SOURCES, JSON, JSON_LINES, TREC
 from exactk._files.separated import SEPARATORS, Check, Fields, Separated, pandas_separator
 from exactk._files.source import ROLES_OF_ITEMS, ColumnChoice, by_pandas, is_large, is_stdin
 from exactk._files.text import DECOMPRESSION_ERRORS, open_bytes
@@ -31,7 +31,7 @@ from exactk._runtime.faults import Name, Option, Text, plural
 from exactk._runtime.texts import parse_number
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Mapping
 
     from exactk import _core
     from exactk._files.file_errors import File
@@ -79,7 +79,7 @@ def _has_other_fields(facts: Any) -> bool:  # noqa: ANN401 - as the core or file
     return bool(facts.rank_text[0] or facts.fraction_rank[0] or has_times or has_other_tag)
 
 
-class Form(NamedTuple):
+class TrecLike(NamedTuple):
     """A form whose rows have as many fields as those of TREC."""
 
     is_shown: Callable[[Any], bool]
@@ -90,18 +90,18 @@ class Form(NamedTuple):
 
 _SECOND = "{} as second field"
 _FORMS_OF_QRELS = (
-    Form(_has_other_grades, f"grades beyond {_LOWEST_GRADE} to {_HIGHEST_GRADE}, as times are", "other_iteration"),
-    Form(_has_other_iterations, _SECOND, "other_iteration"),
+    TrecLike(_has_other_grades, f"grades beyond {_LOWEST_GRADE} to {_HIGHEST_GRADE}, as times are", "other_iteration"),
+    TrecLike(_has_other_iterations, _SECOND, "other_iteration"),
 )
 _FORMS_OF_RUNS = (
-    Form(_has_other_iterations, _SECOND, "other_iteration"),
-    Form(_has_score_first, "scores before ranks", "fraction_rank", (*_RUN[:3], "score", "c5", "c6")),
-    Form(_has_other_fields, "other fields than rank, score, tag", "rank_text"),
+    TrecLike(_has_other_iterations, _SECOND, "other_iteration"),
+    TrecLike(_has_score_first, "scores before ranks", "fraction_rank", (*_RUN[:3], "score", "c5", "c6")),
+    TrecLike(_has_other_fields, "other fields than rank, score, tag", "rank_text"),
 )
 
 
-def check_trec(file: File, columns: _core.TrecColumns) -> None:
-    """Raise InputError if the rows show another form than that of TREC, with a line for each reading."""
+def check_trec(file: File, columns: _core.TrecColumns, *, is_named: bool) -> None:
+    """Raise InputError for ids with blanks, and, unless the form was named, for rows of another, with a line for each reading."""
     facts = SimpleNamespace(**columns.facts, numbers=columns.numbers)
     expected = (
         "a run of TREC (query Q0 document rank score tag)" if facts.is_run else f"qrels of TREC ({' '.join(_QRELS)})"
@@ -111,28 +111,30 @@ def check_trec(file: File, columns: _core.TrecColumns) -> None:
         line, text = more
         hint = _lists(file, _first_lines(file)) or blanks_hint(file, text)
         raise file.line_fault(expected, "more fields", line, text, hint)
+    if is_named:
+        return
     form = next((form for form in (_FORMS_OF_RUNS if facts.is_run else _FORMS_OF_QRELS) if form.is_shown(facts)), None)
     if form is None:
         return
     line, text = getattr(facts, form.sample)
     lines = _first_lines(file) or [text.decode(errors="replace")]
-    hint = _lists(file, lines) or _readings(file, form, lines, _RUN if facts.is_run else _QRELS)
+    hint = _lists(file, lines) or _readings(file, form, lines, "run" if facts.is_run else "qrels")
     found = form.found.format(_second(facts))
     raise file.line_fault(expected, found, line, text, hint) if line else file.fault(expected, found, hint)
 
 
-def _readings(file: File, form: Form, lines: list[str], names_of_trec: tuple[str, ...]) -> Text:
+def _readings(file: File, form: TrecLike, lines: list[str], form_of_trec: str) -> Text:
     """Return the lines that read the rows as another form, if their fields show one, and as TREC, which has no dates."""
     separator = "," if _have_one_width(_rows(lines, ",")) else " "
     rows = _rows(lines, separator)
     names = form.names or (_names_of(file, rows, separator) if _have_one_width(rows) else ())
-    if names == names_of_trec:
+    if names in {_QRELS, _RUN}:
         names = ()
     fields = Name(", ".join(names))
     other: Text = ("if the fields are ", fields, ": ", _named(file, names, separator)) if names else ()
     if any(field.startswith("(") or _KINDS["date"].fullmatch(field) for row in rows for field in row):
         return other or _name_them(file)
-    trec = _named(file, names_of_trec)
+    trec = _line_by_form(file, form_of_trec)
     return (*other, "; if it is TREC: ", trec) if other else ("if it is TREC: ", trec, "; if not, ", *_name_them(file))
 
 
@@ -156,7 +158,7 @@ def warn_of_trec(files: Sequence[tuple[File, _core.TrecColumns]]) -> None:
             "TREC; if it is a subtopic, ",
             f"{read}awk '$2 == {facts.iterations[0]}' > {_path(file)}.qrels",
             " selects one; if not, ",
-            _named(file, _QRELS),
+            _line_by_form(file, "qrels"),
             " says so",
         )
     if file.role in _WITH_ORDER:
@@ -194,8 +196,8 @@ def warn_of_ranks(runs: Sequence[Run]) -> None:
         "; scores decide, as in trec_eval. ",
         _named(file, _BY_RANK),
         " orders by rank; ",
-        _named(file, _RUN),
-        " leaves out ranks",
+        _line_by_form(file, "run"),
+        " says that scores do",
     )
 
 
@@ -245,6 +247,13 @@ def _line_by_position(file: File, names: Sequence[str], separator: str, *, are_t
         code, shell = f"{code}, text_ids=True", [*shell, "--text-ids"]
     call = f"{file.role}=exactk.read({str(file.path)!r}, {file.role!r}{code})"
     return Option(file.role, "", call.replace("{", "{{").replace("}", "}}"), " ".join(shell))
+
+
+def _line_by_form(file: File, form: str) -> Option:
+    """Return how to read the file as of a form."""
+    role = {"scores": "predictions", "candidates": "exclude"}.get(file.role, file.role)  # of the same containers
+    call = f"{file.role}=exactk.read({str(file.path)!r}, {role!r}, form={form!r})"
+    return Option(file.role, "", call.replace("{", "{{").replace("}", "}}"), f"--{role}-form {form}")
 
 
 def _name_them(file: File) -> Text:
@@ -324,6 +333,13 @@ _TIME = Check("a time in seconds or milliseconds", _integers(10**8, 10**14))
 _HIGHEST_STARS = 10
 
 
+class NamedFormat(NamedTuple):
+    """All files of a format, whatever their ending is."""
+
+    roles: frozenset[str]  # of arguments
+    format_name: str
+
+
 class RowForm(NamedTuple):
     """A form of rows without a line of column names, that no row of another form can have."""
 
@@ -331,8 +347,29 @@ class RowForm(NamedTuple):
     separators: tuple[str, ...]
     fields: Fields
     contradicts: Callable[[list[list[str]]], bool] = lambda rows: False  # noqa: ARG005 - nothing does
-    counts_ranks: bool = False  # those of each user are 1 to n, and some n is not 1
+    counts_ranks: bool = False  # unless it is named, those of each user are 1 to n, and some n is not 1
     text_ids: bool = False  # as in TREC files
+
+    def fits(self, lines: list[str]) -> bool:
+        """Return whether these lines are of the form."""
+        return any(self._holds(_rows(lines, separator)) for separator in self._separators(lines))
+
+    def source(self, file: File) -> Separated:
+        """Return the file as rows of the form."""
+        separator, *_ = [*self._separators(_first_lines(file)), *self.separators]
+        return Separated(file, separator, self.fields)
+
+    def _separators(self, lines: list[str]) -> list[str]:
+        return [one for one in separators_of(lines, len(self.fields.names)) if one in self.separators]
+
+    def _holds(self, rows: list[list[str]]) -> bool:
+        names, checks = self.fields
+        if not rows or {*map(len, rows)} != {len(names)} or self.contradicts(rows):
+            return False
+        numbers = {name: list(map(parse_number, texts)) for name, *texts in zip(names, *rows, strict=True)}
+        return all(
+            None not in numbers[name] and check.holds(np.array(numbers[name])).all() for name, check in checks.items()
+        )
 
 
 _RATED = Fields(
@@ -344,9 +381,12 @@ _RATED = Fields(
         "time": _TIME,
     },
 )
-_JUDGED = frozenset({"truth", "exclude"})
-ROW_FORMS = {
-    "MS MARCO qrels": RowForm(
+_JUDGED, _ORDERED = frozenset({"truth", "exclude"}), frozenset({"predictions"})
+_ML_100K = RowForm(_JUDGED, ("\t", " "), _RATED, lambda rows: {row[1] for row in rows} <= _USUAL)
+FORMS: Mapping[str, NamedFormat | RowForm] = {
+    "qrels": NamedFormat(ROLES_OF_ITEMS - _WITH_ORDER, TREC),
+    "run": NamedFormat(ROLES_OF_ITEMS - {"truth"}, TREC),
+    "msmarco-qrels": RowForm(
         _JUDGED,
         ("\t",),
         Fields(
@@ -360,49 +400,49 @@ ROW_FORMS = {
         ),
         text_ids=True,
     ),
-    "MS MARCO run": RowForm(
-        frozenset({"predictions"}),
+    "msmarco-run": RowForm(
+        _ORDERED,
         ("\t",),
         Fields(("query", "document", "rank"), {"query": _ID, "document": _ID, "rank": Check("a rank", _integers(1))}),
         counts_ranks=True,
         text_ids=True,
     ),
-    "ratings with times": RowForm(_JUDGED, ("\t", " ", "::"), _RATED, lambda rows: {row[1] for row in rows} <= _USUAL),
+    "ml-100k": _ML_100K,
+    "double-colon": _ML_100K._replace(separators=("::",)),
+    "json": NamedFormat(ROLES_OF_ITEMS, JSON),
+    "jsonl": NamedFormat(ROLES_OF_ITEMS, JSON_LINES),
 }
-"""The forms that are read without being asked, by what their fields are in every row: of two, no file can be both."""
+"""The forms that have a name. Those of rows are read without being asked: of two, no file can be both."""
 
 
-def recognized(file: File) -> tuple[Separated, RowForm] | None:
-    """Return the file as rows of the one form that its first lines have, and that form; None if they have none."""
-    lines = _first_lines(file)
-    fits = [
-        (separator, form)
-        for form in ROW_FORMS.values()
-        for separator in separators_of(lines, len(form.fields.names))
-        if file.role in form.roles and separator in form.separators and _fit(_rows(lines, separator), form)
-    ]
+def form_of(name: object, role: str) -> NamedFormat | RowForm:
+    """Return the form of that name. Raise InputError if there is none in the role."""
+    form = FORMS.get(name) if isinstance(name, str) else None
+    if form is None or role not in form.roles:
+        names = ", ".join(name for name, form in FORMS.items() if role in form.roles)
+        raise input_error("form", f"a form of {role}: {names}", repr(name))
+    return form
+
+
+def recognized(files: Sequence[File]) -> RowForm | None:
+    """Return the one form of rows that the first lines of all files have; None if they have none."""
+    lines = [_first_lines(file) for file in files]
+    of_role = (form for form in FORMS.values() if files[0].role in form.roles and isinstance(form, RowForm))
+    fits = [form for form in of_role if all(map(form.fits, lines))]
     if len(fits) != 1:
         return None
-    ((separator, form),) = fits
-    source = Separated(file, separator, form.fields)
-    if form.counts_ranks and (is_large([source]) or not _counts_ranks(source, *form.fields.names[::2])):
-        return None
-    return source, form
+    (form,) = fits
+    if form.counts_ranks:
+        sources = list(map(form.source, files))
+        if is_large(sources) or not _count_ranks(sources, *form.fields.names[::2]):
+            return None
+    return form
 
 
-def _fit(rows: list[list[str]], form: RowForm) -> bool:
-    names, checks = form.fields
-    if not rows or {*map(len, rows)} != {len(names)} or form.contradicts(rows):
-        return False
-    numbers = {name: list(map(parse_number, texts)) for name, *texts in zip(names, *rows, strict=True)}
-    return all(
-        None not in numbers[name] and check.holds(np.array(numbers[name])).all() for name, check in checks.items()
-    )
-
-
-def _counts_ranks(source: Separated, user: str, rank: str) -> bool:
+def _count_ranks(sources: Sequence[Separated], user: str, rank: str) -> bool:
     """Return whether the ranks of each user are 1 to n, in any order, and some n is not 1."""
-    table = ColumnTable.concatenate([*source.plain_parts(ColumnChoice((user,), {rank: rank}))])
+    choice = ColumnChoice((user,), {rank: rank})
+    table = ColumnTable.concatenate([part for source in sources for part in source.plain_parts(choice)])
     users = Vocabulary.of_kinds(["str"]).encode([table[user]], user)
     ranks = np.asarray(table.values_of(rank, rank))
     order = np.lexsort((ranks, users))
@@ -461,11 +501,11 @@ def advice(file: File, format_name: str) -> Text:
         return lists
     if lines[0][0] in "{[":
         are_rows = all(line[0] + line[-1] == "{}" for line in lines) and (len(lines) > 1 or _is_row(lines[0]))
-        name, ending = ("JSON lines", ".jsonl") if are_rows else (JSON, ".json")
-        return () if format_name in {name, "JSON lines"} else _copied(file, name, ending)
-    if file.role in ROLES_OF_ITEMS and all(map(_TREC_LINE.fullmatch, lines)):
-        ending = ".qrels" if len(lines[0].split()) == len(_QRELS) else ".run"
-        return () if format_name == TREC else _copied(file, TREC, ending)
+        name, form = (JSON_LINES, "jsonl") if are_rows else (JSON, "json")
+        return () if format_name in {name, JSON_LINES} else (f"it is {name}: ", _line_by_form(file, form))
+    form = "qrels" if len(lines[0].split()) == len(_QRELS) else "run"
+    if file.role in FORMS[form].roles and all(map(_TREC_LINE.fullmatch, lines)):
+        return () if format_name == TREC else ("it is TREC text: ", _line_by_form(file, form))
     for separator in SEPARATORS:
         rows = _rows(lines, separator)
         if not _have_one_width(rows):
@@ -484,15 +524,6 @@ def _is_row(line: str) -> bool:
         users = [value for name, value in json.loads(line).items() if usual_role(name) == "user"]
         return bool(users) and not isinstance(users[0], (list, dict))
     return False
-
-
-def _copied(file: File, name: str, ending: str) -> Text:
-    if is_stdin(file):
-        return (f"it is {name}: write it to a file that ends in {ending}",)
-    return (
-        f"it is {name}: ",
-        f"cp -- {_path(file)} {_path(file)}{ending}{file.path.suffix if file.is_compressed else ''}",
-    )
 
 
 def _lists(file: File, lines: list[str]) -> Text:

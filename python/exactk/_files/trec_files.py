@@ -39,15 +39,15 @@ class TrecColumns(NamedTuple):
     numbers: NDArray[np.float64]
 
 
-def read_columns(file: File) -> _core.TrecColumns:
-    """Return the columns of a file."""
+def read_columns(file: File, form: str | None = None) -> _core.TrecColumns:
+    """Return the columns of a file, of the form in which it was said to be."""
     with file.translate_errors("a whole file", *DECOMPRESSION_ERRORS), open_bytes(file) as stream:
-        parsed = _core.read_trec(_FORMATS[file.role], lambda: stream.read(_CHUNK_SIZE))
+        parsed = _core.read_trec(form or _FORMATS[file.role], lambda: stream.read(_CHUNK_SIZE))
     if isinstance(parsed, _core.LineFault):
         hints = forms.blanks_hint(file, parsed.text), ending_hint(file) if parsed.line == 1 else ""
         hint = forms.advice(file, TREC) or "; ".join(filter(None, hints))
         raise file.line_fault(parsed.expected, parsed.found, parsed.line, parsed.text, hint)
-    forms.check_trec(file, parsed)
+    forms.check_trec(file, parsed, is_named=form is not None)
     return parsed
 
 
