@@ -8,7 +8,7 @@ import sys
 import warnings
 from collections import Counter
 from contextlib import contextmanager
-from glob import escape, glob, has_magic
+from glob import escape
 from itertools import chain, takewhile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -55,6 +55,7 @@ from exactk._engine.differing_users import CONCATENATE
 from exactk._evaluate import DEFAULTS
 from exactk._files import has_columns
 from exactk._files.file_errors import COMPRESSIONS
+from exactk._files.folders import files_of_pattern, files_of_text
 from exactk._inputs.registry import FilesOfSystems
 from exactk._inputs.restrictions import Shard, users_of_shard
 from exactk._plan.conventions import as_convention
@@ -110,51 +111,12 @@ def _parse(argument: str) -> _Argument:
 
 
 def _names_files(text: str) -> bool:
-    return os.path.lexists(text) or bool(_matches(text))
-
-
-def _matches(pattern: str) -> list[Path]:
-    """Return the files that match the pattern, sorted by name; none for a plain path. Wildcards skip hidden files."""
-    return sorted(map(Path, glob(pattern, recursive=True))) if has_magic(pattern) else []  # noqa: PTH207 - hides files
+    return os.path.lexists(text) or bool(files_of_pattern(text))
 
 
 def find_files(text: str) -> list[Path]:
-    """Return the files that a path or a pattern names; a missing path is refused when it is read."""
-    if text == "-":
-        return [STDIN]
-    path, matches = Path(text), _matches(text)
-    if os.path.lexists(text):
-        if [match for match in matches if match != path]:
-            hint = f"{shlex.quote(escape(text))} selects only the path"
-            found = f"{text!r}, which is a path and a pattern"
-            raise input_error("predictions", "either a path or a pattern", found, hint=hint)
-        return _files_of_directory(path) if path.is_dir() else [path]
-    if not has_magic(text):
-        return [path]
-    if not matches:
-        raise input_error("predictions", "a pattern that matches files", f"{text!r}, which matches none")
-    _check_no_directory(matches)
-    return matches
-
-
-def _files_of_directory(directory: Path) -> list[Path]:
-    """Return the files by name, without hidden ones and the empty markers that Spark leaves, such as ``_SUCCESS``."""
-    paths = [path for path in sorted(directory.iterdir()) if not path.name.startswith(".") and not _is_marker(path)]
-    if not paths:
-        raise input_error("predictions", "a directory with files", f"{str(directory)!r}, which has none")
-    _check_no_directory(paths)
-    return paths
-
-
-def _is_marker(path: Path) -> bool:
-    return path.name.startswith("_") and path.is_file() and path.stat().st_size == 0
-
-
-def _check_no_directory(paths: Iterable[Path]) -> None:
-    for path in paths:
-        if path.is_dir():
-            hint = f"a quoted pattern such as {shlex.quote(escape(str(path)) + '/*')} selects its files"
-            raise input_error("predictions", "files", f"the directory {str(path)!r}", hint=hint)
+    """Return the files that a path or a pattern names, or stdin."""
+    return [STDIN] if text == "-" else files_of_text(text)
 
 
 def _first_repeated(values: Iterable[Any]) -> Any:  # noqa: ANN401 - one of the values
@@ -215,7 +177,7 @@ def _common_pattern(paths: Sequence[Path]) -> str | None:
     """Return a pattern that matches exactly these files, if there is one."""
     components = list(zip(*(path.parts for path in paths), strict=False))
     pattern = str(Path(*(_pattern_of_names(names) for names in components)))
-    return pattern if len(paths) > 1 and _matches(pattern) == sorted(paths) else None
+    return pattern if len(paths) > 1 and files_of_pattern(pattern) == sorted(paths) else None
 
 
 def _pattern_of_names(names: Sequence[str]) -> str:

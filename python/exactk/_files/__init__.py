@@ -11,6 +11,7 @@ import numpy as np
 
 from exactk._files import archive, column_files, forms, json_files, read_containers, trec_files
 from exactk._files.file_errors import File
+from exactk._files.folders import parts_of
 from exactk._files.formats import ARCHIVE, COLUMN_SOURCES, JSON, TEXT, TREC, format_of
 from exactk._files.source import choose_columns, is_large, table_of_user_values
 from exactk._inputs.batches import Batches
@@ -107,7 +108,8 @@ def read(
           fields query, iteration, document and grade, or a run with the fields query, Q0, document, rank, score and
           tag. Ranks, and text after the tag, are ignored.
 
-        Files of TREC text and JSON may be pipes; all others must be regular files.
+        Files of TREC text and JSON may be pipes; all others must be regular files. For predictions, a folder, or a
+        pattern such as ``"parts/*.csv"``, names several files of one form, whose rows are read as if they were in one.
 
         Parquet and Arrow need pyarrow (``pip install 'exactk[arrow]'``), which also reads large JSON lines faster.
     role : {"truth", "predictions", "exclude"}
@@ -194,7 +196,7 @@ def read(
         raise type_error("text_ids", "True or False", repr(text_ids))
     options: TextOptions = {"form": form, "columns": columns, "separator": separator}
     with name_source(str(file.path)):
-        return read_files([file], requested, text_ids=bool(text_ids), **options)
+        return read_files(parts_of(file), requested, text_ids=bool(text_ids), **options)
 
 
 def file_at(path: object, role: str, argument: str = "path") -> File:
@@ -317,7 +319,7 @@ def _read(
 
 def has_columns(path: FilePath, role: str) -> bool:
     """Return whether a file in this role is read by columns, which have names."""
-    return format_of(file_at(path, role, role)) in COLUMN_SOURCES
+    return format_of(parts_of(file_at(path, role, role))[0]) in COLUMN_SOURCES
 
 
 def read_user_values(path: FilePath, argument: str, *, text_ids: bool, user: str | Sequence[str] | None = None) -> Any:  # noqa: ANN401 - pyarrow has no types

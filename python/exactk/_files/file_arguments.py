@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from exactk._files import file_at, has_columns, json_files, read_files, read_user_values
+from exactk._files.folders import parts_of
 from exactk._files.formats import COLUMN_SOURCES, JSON, format_of
 from exactk._files.forms import warn_of_ranks
 from exactk._files.source import ColumnChoice
@@ -44,7 +45,8 @@ _USER_VALUES = ("weights", "groups", "clusters")
 
 def read_argument(path: FilePath, argument: str, columns: ColumnNames, *, text_ids: bool = False) -> Any:  # noqa: ANN401 - of many types
     """Return the container of the file. Column names are for files with columns, as they are for data frames."""
-    file = file_at(path, argument, argument)
+    files = parts_of(file_at(path, argument, argument))
+    file = files[0]
     if argument == "parents" and not file.path.suffix:
         split = Option("split", str(path), "parents=exactk.Parents({})", f"--parents-split {shlex.quote(str(path))}")
         file.status(hint=(split, " if it separates documents from chunks in ids"))
@@ -67,7 +69,7 @@ def read_argument(path: FilePath, argument: str, columns: ColumnNames, *, text_i
             if len((source := COLUMN_SOURCES[format_name](file)).names) == 1:
                 return _read_items(source, argument, columns, text_ids=text_ids)
         requested = {role: name for role, name in columns.items() if name is not None and role in roles}
-        return read_files([file], requested, text_ids=text_ids)
+        return read_files(files, requested, text_ids=text_ids)
 
 
 def read_catalogue_columns(
