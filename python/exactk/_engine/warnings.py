@@ -18,7 +18,7 @@ from exactk._engine.inspection import (
     is_all_unexpected,
 )
 from exactk._inputs.alignment import ARGUMENT
-from exactk._inputs.keys.column_roles import POSITIVE, usual_role
+from exactk._inputs.keys.column_roles import HIT, POSITIVE, usual_role
 from exactk._inputs.readings import lines_of_ranks
 from exactk._inputs.registry import ARRAY, MAPPING, ClassifiedValue
 from exactk._plan.conventions import convention_option
@@ -139,7 +139,8 @@ def _describe_unused_columns(evaluated: Evaluated) -> Text:
     order = "; if these are the predictions, the truth comes first" if is_of_predictions else ""
     if grade is None:
         reason = "every item counts as relevant, because no grade column was found"
-        last: Text = (f"truth[{list(used)!r}] leaves it out",)
+        of_hits = any(HIT in name for name in used)
+        last: Text = ("{user: items}" if of_hits else f"truth[{list(used)!r}]", " leaves it out")
     else:
         reason = f"the rows count by {grade!r} alone"
         last = (Option("grade", grade, evaluated.names_columns), " keeps it so")

@@ -151,7 +151,9 @@ def read(
     Ids in TREC files are strings, even if they consist of digits. An id column in CSV holds integers if every id is
     written as Python writes integers (7, not 07), and strings otherwise. In JSON, Parquet and Arrow, the file gives the
     type. JSON lines may hold one row each, such as ``{"user": 1, "item": 2, "score": 0.5}``, or one user each, such as
-    ``{"user": 1, "items": [2, 3], "scores": [0.5, 0.25]}``. A ``.json`` file is one object from user to items, as
+    ``{"user": 1, "items": [2, 3], "scores": [0.5, 0.25]}``, also with lists of hits: ``{"query_id": "q1", "results":
+    [{"corpus_id": "d7", "score": 0.5}]}``, whose fields are columns, as those of structs in Parquet and Arrow are:
+    ``score="results[].score"``, or ``score="score"`` alone. A ``.json`` file is one object from user to items, as
     pytrec_eval, BEIR and ranx write it: ``{"u1": {"i2": 0.5, "i3": 0.25}}``, or ``{"u1": ["i2", "i3"]}``.
 
     Text whose rows have no line of column names is read by ``columns``, or by itself if all rows have a form that no

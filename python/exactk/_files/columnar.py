@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from exactk._core import memory_limit
 from exactk._files.source import Source, by_pandas, warn_of_lists
+from exactk._inputs.containers.tables import split_structs
+from exactk._inputs.keys.column_roles import HIT
 from exactk._runtime import optional
 
 if TYPE_CHECKING:
@@ -34,10 +36,23 @@ class _Columnar(Source):
         """The columns: names and pyarrow types."""
         raise NotImplementedError
 
+    @cached_property
+    def _split_fields(self) -> list[tuple[str, Any]]:
+        """The columns, with one per field in place of lists of structs."""
+        schema = self._arrow.schema([field for _, field in self.fields])
+        return _named_fields(split_structs(schema.empty_table(), self.file.role).schema)
+
     @property
     def names(self) -> list[str]:
         """Column names."""
-        return [name for name, _ in self.fields]
+        return [name for name, _ in self._split_fields]
+
+    @property
+    def list_names(self) -> list[str]:
+        """The columns of lists."""
+        types = self._arrow.types
+        kinds = types.is_list, types.is_large_list
+        return [name for name, field in self._split_fields if any(kind(field.type) for kind in kinds)]
 
     def number_columns(self) -> list[str]:
         """Return the columns of numbers or bools, or of lists of them."""
@@ -49,7 +64,7 @@ class _Columnar(Source):
                 return is_of_numbers(dtype.value_type)
             return any(kind(dtype) for kind in kinds)
 
-        return [name for name, field in self.fields if is_of_numbers(field.type)]
+        return [name for name, field in self._split_fields if is_of_numbers(field.type)]
 
     @property
     def has_one_item_per_row(self) -> bool:
@@ -59,9 +74,10 @@ class _Columnar(Source):
 
     def read_all(self, columns: ColumnChoice) -> Any:  # noqa: ANN401 - pyarrow has no types
         """Return all rows of these columns as a table."""
-        fields, names = dict(self.fields), columns.all
+        fields, names = dict(self.fields), list(dict.fromkeys(map(_source_of, columns.all)))
         schema = self._arrow.schema([fields[name] for name in names])
-        return self._arrow.Table.from_batches([part.select(names) for part in self.parts(columns)], schema)
+        table = self._arrow.Table.from_batches([part.select(names) for part in self.parts(columns)], schema)
+        return table if names == columns.all else split_structs(table, self.file.role).select(columns.all)
 
     def _translate_errors(self) -> Any:  # noqa: ANN401 - a context manager
         errors = self._arrow.ArrowException, UnicodeDecodeError  # the latter of a column name
@@ -108,7 +124,7 @@ class Parquet(_Columnar):
         """Yield the rows in parts."""
         with self._open() as parquet_file:
             for groups in _runs_of_groups(parquet_file.metadata):
-                for part in self._read_groups(parquet_file, groups, columns.all):
+                for part in self._read_groups(parquet_file, groups, list(dict.fromkeys(map(_source_of, columns.all)))):
                     yield _validated(part)
 
     def _read_groups(self, parquet_file: Any, groups: list[int], columns: list[str]) -> Iterator[Any]:  # noqa: ANN401 - pyarrow has no types
@@ -145,7 +161,8 @@ class Ipc(_Columnar):
 
     def parts(self, columns: ColumnChoice) -> Iterator[Any]:
         """Yield the rows in the parts of the file."""
-        with self._open([self.names.index(name) for name in columns.all]) as (_, parts):
+        names = [name for name, _ in self.fields]
+        with self._open([names.index(_source_of(name)) for name in columns.all]) as (_, parts):
             for part in parts:
                 yield _validated(part)
 
@@ -183,6 +200,11 @@ def _runs_of_groups(metadata: Any) -> Iterator[list[int]]:  # noqa: ANN401 - pya
         rows += added
     if run:
         yield run
+
+
+def _source_of(name: str) -> str:
+    """Return the column of the file in which a column, perhaps of hits, is."""
+    return name.rpartition(HIT)[0] or name
 
 
 def _named_fields(schema: Any) -> list[tuple[str, Any]]:  # noqa: ANN401 - pyarrow has no types

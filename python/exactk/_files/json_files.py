@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from contextlib import suppress
 from functools import cached_property, partial
 from itertools import chain, islice
 from typing import IO, TYPE_CHECKING, Any, NamedTuple
@@ -216,8 +217,13 @@ class JsonLines(Source):
 
     @property
     def names(self) -> list[str]:
-        """The fields of the first object."""
+        """The fields of the first object; those of hits by the names of both."""
         return list(self._first_row)
+
+    @property
+    def list_names(self) -> list[str]:
+        """The fields of lists."""
+        return [name for name, value in self._first_row.items() if isinstance(value, list)]
 
     def number_columns(self) -> list[str]:
         """Return the columns whose first value is a number or bool, or a list of them."""
@@ -227,8 +233,8 @@ class JsonLines(Source):
     @cached_property
     def _first_row(self) -> dict[str, Any]:
         with self._translate_errors(), open_bytes(self.file) as stream:
-            first = next((row for _, _, row in self._rows(stream)), None)
-        if first is None:
+            first = column_roles.sample_of_rows(row for _, _, row in self._rows(stream))
+        if not first:
             raise self.file.fault("one JSON object per line", "no line")
         return first
 
@@ -240,7 +246,8 @@ class JsonLines(Source):
     def read_all(self, columns: ColumnChoice) -> Any:  # noqa: ANN401 - pyarrow has no types
         """Return all rows of these columns as a table."""
         kinds = self._kinds(columns)
-        if self.size <= _SMALL or not optional.has("pyarrow"):
+        has_hits = any(column_roles.HIT in name for name in kinds)
+        if self.size <= _SMALL or has_hits or not optional.has("pyarrow"):
             return self._read_rows(kinds)
         arrow = optional.arrow("JSON")
         try:
@@ -311,7 +318,9 @@ class JsonLines(Source):
         with self._translate_errors(), open_bytes(self.file) as stream:
             for _, _, row in islice(self._rows(stream), _SAMPLED_LINES):
                 for name in columns.all:
-                    value = row.get(name)
+                    value = None
+                    with suppress(KeyError, TypeError):
+                        value = column_roles.value_of(row, name)
                     has_lists = has_lists or isinstance(value, list)
                     if name not in kinds and (sample := value[:1] if isinstance(value, list) else [value]):
                         id_type = str if isinstance(sample[0], str) else int
@@ -341,24 +350,40 @@ class JsonLines(Source):
             pass
 
     def _valid_rows(self, kinds: Mapping[str, FieldKind]) -> Iterator[dict[str, Any]]:
-        """Yield the object of each line. Raise InputError at the first invalid line."""
+        """Yield the values of each line. Raise InputError at the first invalid line."""
         later_roles = self._later_roles(kinds)
         with self._translate_errors(), open_bytes(self.file) as stream:
             for line_number, line, row in self._rows(stream):
-                for name in [name for name in row if name not in self._first_row] if later_roles else ():
+                for name in _column_names(row).difference(self._first_row) if later_roles else ():
                     if column_roles.usual_role(name) in later_roles:
                         raise self.file.line_fault(
                             Name(f"no field {name}, as in the first line"), "one", line_number, line
                         )
+                values = {}
                 for name, kind in kinds.items():
-                    if name not in row:
-                        raise self.file.line_fault(Name(f"a field {name}"), "none", line_number, line)
-                    if fault := kind.fault(row[name]):
+                    try:
+                        values[name] = column_roles.value_of(row, name)
+                    except (KeyError, TypeError):  # of hits that are none
+                        raise self.file.line_fault(Name(f"a field {name}"), "none", line_number, line) from None
+                    if fault := kind.fault(values[name]):
                         raise self.file.line_fault(Name(f"{fault[0]} in the field {name}"), fault[1], line_number, line)
-                yield row
+                yield values
 
     def _translate_errors(self) -> AbstractContextManager[None]:
         return self.file.translate_errors("JSON lines", *DECOMPRESSION_ERRORS)
+
+
+def _column_names(row: Mapping[str, Any]) -> set[str]:
+    """Return the names of a row's columns, with those of the fields of all hits."""
+    hits = [(name, value) for name, value in row.items() if isinstance(value, list)]
+    fields = (
+        f"{name}{column_roles.HIT}{field}"
+        for name, value in hits
+        for hit in value
+        if isinstance(hit, dict)
+        for field in hit
+    )
+    return {*row, *fields}
 
 
 def _flat(column: Any) -> Any:  # noqa: ANN401 - pyarrow has no types

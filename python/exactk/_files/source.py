@@ -76,6 +76,11 @@ class Source:
         """Column names."""
         raise NotImplementedError
 
+    @property
+    def list_names(self) -> list[str]:
+        """The columns of lists."""
+        return []
+
     def number_columns(self) -> list[str]:
         """Return the numeric columns, by type or, for text, by the first row."""
         raise NotImplementedError
@@ -177,7 +182,7 @@ def choose_columns(source: Source, requested: RequestedColumns, *, is_first: boo
     if any("\0" in name for name in existing):
         raise source.file.fault("column names without zero bytes", "a zero byte")
     names = cast("ColumnNames", requested)
-    columns = Columns.of(existing, names, role)
+    columns = Columns.of(existing, names, role, lists=lambda: source.list_names)
     chosen = column_roles.choose_columns(columns, names, role, VALUE_ROLES[role])
     if role in {"predictions", "scores"} and not chosen.values and source.has_one_item_per_row:
         raise column_roles.order_error(columns, chosen.names, VALUE_ROLES[role], role)

@@ -174,6 +174,18 @@ def _order_by_rank(
     )
 
 
+def lists_by_rank(rows: Rows, ranks: NDArray[Any], argument: str, hint: Text) -> Rows:
+    """Return the lists of items in rank order. Scores beside ranks must give the same order, and are left out."""
+    count = len(rows.indptr) - 1
+    lists = np.repeat(np.arange(count, dtype=np.uint32), np.diff(rows.indptr))
+    _, order = _core.order_by_user(lists, count, ranks, argument)
+    if order is not None:
+        rows = rows._replace(items=rows.items[order], scores=None if rows.scores is None else rows.scores[order])
+        ranks = ranks[order]
+    check_same_order(rows.scores, rows.indptr, argument, hint)
+    return rows._replace(scores=None, ranks=uncommon_ranks(ranks, rows.indptr))
+
+
 def check_same_order(scores: NDArray[Any] | None, indptr: Offsets, argument: str, hint: Text) -> None:
     """Raise InputError unless each user's scores, which are in rank order, descend; equal scores may be in any order."""
     if scores is None or not len(scores):

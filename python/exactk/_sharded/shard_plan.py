@@ -14,6 +14,7 @@ from exactk._engine.request import align_systems, request_of_arguments
 from exactk._engine.systems import ONE_SYSTEM, SEVERAL_SYSTEMS, in_system
 from exactk._engine.warnings import Evaluated, warn_of
 from exactk._inputs.alignment import ARGUMENT as BASE, naming_base
+from exactk._inputs.containers.tables import split_structs
 from exactk._inputs.items import Items
 from exactk._inputs.keys.column_roles import Columns, user_columns
 from exactk._inputs.registry import classify
@@ -24,15 +25,7 @@ from exactk._runtime.errors import ExactkError, InUnits, input_error, type_error
 from exactk._runtime.faults import Option
 from exactk._runtime.threads import resolve_threads
 from exactk._runtime.unit_names import UnitNames, unit_names_of_call
-from exactk._sharded.sides import (
-    Side,
-    check_kinds,
-    named_tables,
-    side_of_schema,
-    split_structs,
-    values_of_truth,
-    without_values,
-)
+from exactk._sharded.sides import Side, check_kinds, named_tables, side_of_schema, values_of_truth, without_values
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -107,7 +100,7 @@ class ShardPlan:
 
     def request(self, tables: Sequence[Any], *, per_user: bool = False) -> Request:
         """Return the request to evaluate the tables, one per side."""
-        split = [split_structs(table, side.role, self.columns) for side, table in zip(self.sides, tables, strict=True)]
+        split = [split_structs(table, side.role) for side, table in zip(self.sides, tables, strict=True)]
         named = dict(named_tables(self.sides, split))
         for argument, column in self.of_truth.items():
             users = user_columns(Columns(named["truth"].column_names), self.columns.get("user"), "truth")
@@ -213,7 +206,7 @@ def _plan_shards(
     request = shard_plan.request(empty)
     chunk = align_systems(request)  # raises as for frames of these columns
     warn_of(Evaluated(Part({}, chunk.of_truth), convention))
-    split = [split_structs(one, side.role, columns) for side, one in zip(sides, empty, strict=True)]
+    split = [split_structs(one, side.role) for side, one in zip(sides, empty, strict=True)]
     check_kinds(sides, split, columns)
     return shard_plan
 

@@ -130,7 +130,9 @@ def columns_by_role(
 ) -> ColumnsByRole:
     """Return the columns by the names that the caller requested, or else by common names."""
     table = open_table(value, argument)
-    columns = Columns.of(table.names, requested, argument, partial(table.matrix_hint, argument))
+    columns = Columns.of(
+        table.names, requested, argument, partial(table.matrix_hint, argument), lambda: table.list_names
+    )
     roles = [role for role in VALUE_ROLES.get(argument, ()) if role in requested]
     named = [role for role in roles if requested.get(role) is not None]
     chosen = column_roles.choose_columns(columns, requested, argument, named or roles)
@@ -221,18 +223,17 @@ def _rows_of_list_columns(by_role: ColumnsByRole, argument: str, encoding: Encod
     """Return one row of items per row of the frame. Predictions without scores are best first."""
     (_, item, values, _), selected = by_role.chosen, by_role.selected
     indptr = selected.list_offsets[item]
-    if hint := _hint_to_order(values):
-        raise input_error(argument, "one column that orders the items", " and ".join(values.values()), hint=hint)
     with name_rows(locate_in_frame(encoding.source, indptr)):
         ids, keys = long_format.encode_items(selected.columns[item], f"{argument}.{item}", encoding)
     rows = Rows(indptr, ids, item_vocabulary=keys)
     for role, name in values.items():
         if name not in selected.list_offsets or not np.array_equal(selected.list_offsets[name], indptr):
             raise input_error(f"{argument}.{name}", f"lists of the same lengths as {item}", "other lengths")
-        if role == "rank":
-            raise input_error(f"{argument}.{name}", "scores or no values with lists of items", "ranks")
         with name_rows(locate_in_frame(encoding.source, indptr)):
-            if role == "grade":
+            if role == "rank":  # after the scores
+                ranks = long_format.rank_array(selected.columns[name], f"{argument}.{name}")
+                rows = long_format.lists_by_rank(rows, ranks, argument, _hint_to_order(values))
+            elif role == "grade":
                 rows = rows._replace(grades=long_format.grade_array(selected.columns[name], f"{argument}.{name}"))
             else:
                 rows = rows._replace(scores=selected.columns[name].values(f"{argument}.{name}"))

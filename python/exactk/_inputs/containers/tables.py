@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
+from functools import partial
 from operator import attrgetter, itemgetter
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
@@ -11,7 +13,7 @@ import numpy as np
 
 from exactk import _core
 from exactk._inputs.checks import arrow_table, offsets_of
-from exactk._inputs.keys.column_roles import names_of_record
+from exactk._inputs.keys.column_roles import HIT, names_of_record, sample_of_rows, value_of
 from exactk._inputs.keys.columns import (
     ChunkedColumn,
     NumberColumn,
@@ -39,6 +41,7 @@ if TYPE_CHECKING:
     from exactk._inputs.keys.columns import Column
 
 _NUMBERS = ("int", "uint", "float", "bool", "decimal")
+_LISTS = ("list",)
 
 
 class Table:
@@ -61,8 +64,13 @@ class Table:
 
     def number_names(self, names: Iterable[Any], *, with_lists: bool) -> list[str]:
         """Return those of the columns that hold numbers, bools or lists, by type."""
-        kinds = (*_NUMBERS, "list") if with_lists else _NUMBERS
+        kinds = _NUMBERS + _LISTS if with_lists else _NUMBERS
         return [name for name in names if self.type_of(name).startswith(kinds)]
+
+    @property
+    def list_names(self) -> list[str]:
+        """The columns of lists, by type."""
+        return [name for name in self.names if self.type_of(name).startswith(_LISTS)]
 
     def select(self, names: Sequence[str], argument: str, source: str = "the frame") -> ColumnTable:
         """Return these columns; messages name the frame by its source."""
@@ -236,11 +244,16 @@ class PandasTable(Table):
         return hint_of_frame(self._frame, argument)
 
 
+_STRUCTS = re.compile(r"list.*struct", re.IGNORECASE)
+
+
 class ArrowTable(Table):
     """Columns from an Arrow stream."""
 
     def __init__(self, frame: Any, argument: str) -> None:  # noqa: ANN401 - of any library
         self._can_be_array, self._has_drop = hasattr(frame, "to_numpy"), hasattr(frame, "drop")
+        if _STRUCTS.search(str(getattr(frame, "schema", ""))) and optional.has("pyarrow"):
+            frame = split_structs(optional.arrow("a frame of hits").table(frame), argument)
         self._objects = {name: frame[name].to_list() for name in optional.objects_in(frame)}
         names = [*frame.columns] if self._objects else []
         self._columns = arrow_table(frame.drop([*self._objects]) if self._objects else frame, argument).columns
@@ -266,19 +279,25 @@ class RecordTable(Table):
     """Records of users and items, such as named tuples, whose fields are columns."""
 
     def __init__(self, records: list[Any], names: list[str]) -> None:
+        if isinstance(records[0], Mapping):
+            self._sample: Any = sample_of_rows(records)
+            names = list(self._sample)
+        else:
+            self._sample = {name: getattr(records[0], name) for name in names}
         self._records, self.names, self.data_names = records, names, names
-        self._getter = itemgetter if isinstance(records[0], Mapping) else attrgetter
 
     def type_of(self, name: str) -> str:
         """Return the type of a column, by the first record."""
-        return type(self._getter(name)(self._records[0])).__name__
+        return type(self._sample[name]).__name__
 
     def stored(self, names: Sequence[str], argument: str) -> list[tuple[str, Any]]:
         """Return these columns."""
         columns: dict[str, list[Any]] = {name: [] for name in names}
         for name, values in columns.items():
             try:
-                values.extend(map(self._getter(name), self._records))
+                of_hits = partial(value_of, name=name) if HIT in name else itemgetter(name)
+                get = of_hits if isinstance(self._records[0], Mapping) else attrgetter(name)
+                values.extend(map(get, self._records))
             except (KeyError, AttributeError, TypeError):  # of another type than the first
                 expected = "records of one type with the same fields"
                 raise type_error(f"{argument}.{name}", expected, "one without", position=len(values)) from None
@@ -310,3 +329,39 @@ class LazyTable(Table):
     def matrix_hint(self, argument: str) -> str:
         """Return how to convert a matrix."""
         return hint_of_types(self._types, argument, f"{argument}.collect()")
+
+
+def split_structs(table: Any, argument: str) -> Any:  # noqa: ANN401 - pyarrow has no types
+    """Return the Arrow table with a column of lists per field in place of each column of lists of structs."""
+    pa = optional.arrow("a table")
+    columns: list[tuple[str, Any]] = []
+    for field, column in zip(table.schema, table.columns, strict=True):
+        if _holds_lists_of_structs(field.type):
+            names = [f"{field.name}{HIT}{one.name}" for one in field.type.value_type]
+            columns += zip(names, _fields_of_lists(column, f"{argument}.{field.name}"), strict=True)
+        else:
+            columns.append((field.name, column))
+    return pa.table([column for _, column in columns], names=[name for name, _ in columns])
+
+
+def _holds_lists_of_structs(dtype: Any) -> bool:  # noqa: ANN401 - pyarrow has no types
+    types = optional.arrow("a table").types
+    return bool((types.is_list(dtype) or types.is_large_list(dtype)) and types.is_struct(dtype.value_type))
+
+
+def _fields_of_lists(column: Any, argument: str) -> list[Any]:  # noqa: ANN401 - pyarrow has no types
+    """Return the lists of each field."""
+    pa = optional.arrow("a table")
+    compute = optional.arrow_module("compute", "a table")
+    if column.null_count:
+        raise type_error(argument, "a list in every row", f"{column.null_count} null")
+    chunks = [
+        [
+            type(lists).from_arrays(lists.offsets, compute.struct_field(lists.values, index))
+            for index in range(column.type.value_type.num_fields)
+        ]
+        for lists in column.chunks
+    ]
+    make = pa.large_list if pa.types.is_large_list(column.type) else pa.list_
+    types = [make(field.type) for field in column.type.value_type]
+    return [pa.chunked_array([chunk[index] for chunk in chunks], dtype) for index, dtype in enumerate(types)]

@@ -21,7 +21,8 @@ USUAL_NAMES = {
         "user", "userid", "uid", "user_idx", "visitor_id", "query", "query_id", "qid", "topic", "topic_id", "customer_id",
     ),
     "item": (
-        "item", "item_id", "iid", "item_idx", "doc", "doc_id", "docno", "document", "document_id", "movie_id", "product_id",
+        "item", "item_id", "iid", "item_idx", "doc", "doc_id", "docno", "document", "document_id", "corpus_id", "movie_id",
+        "product_id", "article_id",
     ),
     "score": ("score", "prediction", "predicted", "est", "probability"),
     "rank": ("rank",),
@@ -71,10 +72,20 @@ _ROLES = {
     for variant in (name, name + "s")
 }
 
+HIT = "[]."
+"""What is between the name of a column of lists of records, as hits are, and the name of a field: ``results[].score``."""
+
+_ROLES_IN_HITS = {name: role for name, role in _ROLES.items() if role != "user"} | {
+    **dict.fromkeys(("id", "key", "pid", "aid"), "item"),
+    **dict.fromkeys(("similarity", "relevancescore"), "score"),
+}
+
 
 @lru_cache(maxsize=1024)
 def usual_role(name: str) -> str | None:
     """Return the role that a column name implies, without its type in files of RecBole; None if it implies none."""
+    if HIT in name:
+        return _ROLES_IN_HITS.get(_normalize(name.rpartition(HIT)[2]))
     return _ROLES.get(_normalize(name.removesuffix(":token").removesuffix(":float")))
 
 
@@ -122,8 +133,9 @@ def words_of(name: str) -> list[str]:
 
 
 def names_ratings(name: str) -> bool:
-    """Return whether the name suggests ratings, where low values are not recommendations."""
-    return not _RATING_WORDS.isdisjoint(words_of(name))
+    """Return whether the name suggests ratings, where low values are not recommendations, unlike those of Elasticsearch and OpenSearch."""
+    hits, _, field = name.rpartition(HIT)
+    return hits != "ratings" and not _RATING_WORDS.isdisjoint(words_of(field))
 
 
 def may_be_grades(names: Iterable[str]) -> tuple[str, ...]:
@@ -186,13 +198,21 @@ class Columns(NamedTuple):
     names: Sequence[str]
     named: frozenset[str] = frozenset()  # by the caller, for a role of the argument: they have no role by their names
     hint: Callable[[], str] = str  # what to write if no column can be keys
+    lists: Callable[[], Sequence[str]] = list  # those that hold lists
 
     @classmethod
-    def of(cls, names: Sequence[str], requested: ColumnNames, argument: str, hint: Callable[[], str] = str) -> Columns:
+    def of(
+        cls,
+        names: Sequence[str],
+        requested: ColumnNames,
+        argument: str,
+        hint: Callable[[], str] = str,
+        lists: Callable[[], Sequence[str]] = list,
+    ) -> Columns:
         """Return the columns for an argument, some of which the caller named."""
         named: list[Any] = [requested.get(role) for role in ROLES.get(argument, ("user", "item"))]
         flat = chain.from_iterable(name if isinstance(name, (list, tuple)) else [name] for name in named)
-        return cls(names, frozenset(name for name in flat if isinstance(name, str)), hint)
+        return cls(names, frozenset(_full_name(names, name) for name in flat if isinstance(name, str)), hint, lists)
 
     @property
     def free(self) -> list[str]:
@@ -227,12 +247,52 @@ def value_column(columns: Columns, role: str, requested: object, argument: str) 
     """Return the column of a role, if there is one."""
     if requested is not None:
         return _existing_column(columns.names, requested, role, argument)
-    matching = [name for name in columns.names if usual_role(name) == role and name not in columns.named]
+    matching = [name for name in columns.free if usual_role(name) == role]
+    if len(matching) != 1:
+        matching = _likeliest(columns, role, argument, matching) or matching
     if len(matching) > 1:
         unique = [name for name in matching if matching.count(name) == 1]
         hint: Text = (Option(role, unique[0]), " selects it") if unique else ()
         raise input_error(argument, f"one column for the {role}", Name(" and ".join(matching)), hint=hint)
     return matching[0] if matching else None
+
+
+_FIRST_WORDS = {
+    "truth": frozenset({"expected", "gold", "ground", "groundtruth", "reference", "references", "relevant"}),
+    "predictions": frozenset({"context", "contexts", "predicted", "retrieved"}),
+}
+"""What the names of lists of items begin with where one row has both those of the truth and those of the predictions."""
+_USERS_OF_LISTS = ("id", "session", "question", "userinput")
+"""Names that are those of users beside lists, in which the items are."""
+_BEIR = frozenset({"queryid", "corpusid", "score"})
+
+
+def _likeliest(columns: Columns, role: str, argument: str, matching: Sequence[str]) -> list[str]:
+    """Return the columns of a role that none or several have by their names alone, by what the others are."""
+    free = columns.free
+    if role == "user" and len(matching) > 1:  # the text of a query, beside its id
+        return [name for name in matching if _normalize(name) != "query"]
+    if role == "user":
+        beside = [name for name in free if HIT not in name and _normalize(name) in _USERS_OF_LISTS]
+        return beside if beside and columns.lists() else []
+    if role == "item":
+        first = _FIRST_WORDS.get(argument, frozenset())
+        named = [name for name in matching or free if not first.isdisjoint(words_of(name)[:1])]
+        lists = matching or (columns.lists() if named else ())
+        return [name for name in named if name in lists] or _beside_values(columns, argument)
+    if role == "grade" and not matching:
+        is_beir = {*map(_normalize, columns.names)} >= _BEIR
+        return [name for name in free if usual_role(name) == "score" and (HIT in name or is_beir)]
+    if role == "score" and not matching:
+        return [name for name in free if HIT in name and names_ratings(name)]
+    return []
+
+
+def _beside_values(columns: Columns, argument: str) -> list[str]:
+    """Return the one field of hits beside one of scores or grades, which ALS calls as the column of items was called."""
+    fields = [name for name in columns.names if HIT in name]
+    others = [name for name in fields if usual_role(name) not in {"score", "rank", "grade"}]
+    return others if len(fields) == 2 and len(others) == 1 and argument in _NAMING_UNITS else []
 
 
 class ChosenColumns(NamedTuple):
@@ -253,7 +313,12 @@ def choose_columns(columns: Columns, requested: ColumnNames, argument: str, role
     """Return the columns of users, of items, and of values with these roles, by requested names or else common ones."""
     users = user_columns(columns, requested.get("user"), argument)
     item = item_column(columns, requested.get("item"), argument)
-    values = {role: value_column(columns, role, requested.get(role), argument) for role in roles}
+    hits = item.rpartition(HIT)[0]
+    of_items = columns._replace(names=[name for name in columns.names if name.rpartition(HIT)[0] == hits])
+    values = {
+        role: value_column(columns if requested.get(role) else of_items, role, requested.get(role), argument)
+        for role in roles
+    }
     chosen = ChosenColumns.of(users, item, {role: name for role, name in values.items() if name is not None})
     check_distinct(chosen.names, argument)
     if argument in _NAMING_UNITS:
@@ -263,6 +328,7 @@ def choose_columns(columns: Columns, requested: ColumnNames, argument: str, role
 
 
 MOST_COLUMNS = 100  # a mapping with more keys does not have column names
+_MOST_SAMPLES = 1000  # rows, until each list has been seen with something in it
 _FIELDS_OF_RECORDS = ("_fields", "__dataclass_fields__", "model_fields", "__fields__")
 
 
@@ -276,11 +342,40 @@ def names_of_record(value: object) -> list[str]:
 
     Records are mappings, and instances of named tuples, data classes and models of pydantic.
     """
-    fields: Any = value if isinstance(value, Mapping) else ()
+    fields: Any = sample_of_rows([dict(islice(value.items(), MOST_COLUMNS))]) if isinstance(value, Mapping) else ()
     for attribute in () if isinstance(value, Mapping) else _FIELDS_OF_RECORDS:
         fields = fields or getattr(type(value), attribute, ())
     names = list(islice(fields, MOST_COLUMNS))
     return names if name_columns(names) else []
+
+
+def sample_of_rows(rows: Iterable[Mapping[Any, Any]]) -> dict[Any, Any]:
+    """Return the first row, by column: a column of hits is one per field, and lists are those of the first row where they are not empty."""
+    left = iter(rows)
+    sample = dict(next(left, {}))
+    for row in islice(left, _MOST_SAMPLES):
+        empty = [name for name, value in sample.items() if isinstance(value, list) and not value]
+        if not empty:
+            break
+        sample |= {name: row[name] for name in empty if row.get(name)}
+    split: dict[Any, Any] = {}
+    for name, value in sample.items():
+        hit = value[0] if isinstance(value, list) and value else None
+        fields = hit.items() if isinstance(hit, Mapping) else ()
+        plain = {f"{name}{HIT}{field}": [one] for field, one in fields if not isinstance(one, (list, Mapping))}
+        split |= plain or {name: value}
+    return split
+
+
+def value_of(row: Mapping[Any, Any], name: str) -> Any:  # noqa: ANN401 - whatever rows hold
+    """Return what a row has in a column, which may be a field of its hits. Raise KeyError or TypeError if it has none."""
+    parent, _, field = name.rpartition(HIT)
+    if name in row or not parent:
+        return row[name]
+    hits = row[parent]
+    if isinstance(hits, (str, Mapping)):
+        raise TypeError(name)
+    return [hit[field] for hit in hits]
 
 
 def check_distinct(names: Sequence[str], argument: str) -> None:
@@ -295,11 +390,17 @@ def check_distinct(names: Sequence[str], argument: str) -> None:
 def _existing_column(existing: Sequence[str], name: object, role: str, argument: str) -> str:
     if not isinstance(name, str):
         raise type_error(role, "a column name", repr(name))
-    if name not in existing:
+    if (name := _full_name(existing, name)) not in existing:
         raise input_error(argument, f"the {role} column {name!r}", Name(f"the columns {_list_in_brief(existing)}"))
     if list(existing).count(name) > 1:
         raise input_error(argument, f"one column {name!r}", f"{list(existing).count(name)}")
     return name
+
+
+def _full_name(existing: Sequence[str], name: str) -> str:
+    """Return the name of the column; of hits, a field may be named alone if no other has the name."""
+    fields = [] if name in existing else [one for one in existing if one.endswith(f"{HIT}{name}")]
+    return fields[0] if len(fields) == 1 else name
 
 
 def _absence_error(columns: Columns, role: str, argument: str) -> Exception:
@@ -308,7 +409,8 @@ def _absence_error(columns: Columns, role: str, argument: str) -> Exception:
     value = {name for name in existing if name.lower().rstrip("s") == argument.rstrip("s")}  # the weight or group
     others = columns._replace(named=columns.named | value)
     by_name = naming_hint(others, role) if existing else f"{argument}.columns = [{role!r}, ...] names them"
-    hint = columns.hint() or _header_hint(existing) or by_name
+    texts = "_id and text are those of a corpus or of queries, and judgments are in the qrels beside them"
+    hint = columns.hint() or _header_hint(existing) or (texts if {"_id", "text"} <= {*existing} else by_name)
     parts = Fault(
         argument=argument,
         expected=f"a column for the {role}",
