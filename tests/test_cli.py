@@ -156,13 +156,13 @@ def test_which_columns_are_read(monkeypatch: pytest.MonkeyPatch, run: Run) -> No
     assert read.call_args_list == [
         call(Path("t.csv"), role="truth", grade="g", **keys),
         call(Path("x.csv"), role="exclude", **keys),
-        call(Path("p.csv"), role="predictions", score="s", rank=None, **keys),
+        call(Path("p.csv"), role="predictions", score="s", **keys),
     ]
     read.reset_mock()
     assert run("evaluate", "t", "p.csv", "--user", "u", "--rank", "r", "--text-ids").code == 0
     assert read.call_args_list == [
         call(Path("t"), text_ids=True, role="truth"),  # qrels have no columns
-        call(Path("p.csv"), text_ids=True, role="predictions", user="u", item=None, score=None, rank="r"),
+        call(Path("p.csv"), text_ids=True, role="predictions", user="u", rank="r"),
     ]
 
 

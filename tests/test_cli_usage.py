@@ -29,6 +29,7 @@ def test_the_help_lists_the_commands(run: Run) -> None:
         "merge",
         "topk",
         "fuse",
+        "read",
         "metrics",
         "conventions",
         "doctor",
@@ -53,8 +54,8 @@ def test_each_help_has_an_example_that_parses(name: str, run: Run) -> None:
 NO_BOUNDS = ("ndcg@10", "ndcg@10=", "=0.3", "ndcg@10=high", "ndcg@10=nan", "fbeta(beta=2)")
 USAGE_ERRORS = {
     "": {
-        "nope": "command: expected one of evaluate, compare, explain, report, merge, topk, fuse, metrics, conventions, doctor, found 'nope'",
-        "evalaute a b": "command: expected one of evaluate, compare, explain, report, merge, topk, fuse, metrics, conventions, doctor, found "
+        "nope": "command: expected one of evaluate, compare, explain, report, merge, topk, fuse, read, metrics, conventions, doctor, found 'nope'",
+        "evalaute a b": "command: expected one of evaluate, compare, explain, report, merge, topk, fuse, read, metrics, conventions, doctor, found "
         "'evalaute'; did you mean 'evaluate'?",
         "--nope": "unrecognized arguments: --nope",
     },

@@ -255,7 +255,7 @@ def test_rows_of_large_text_are_read_once_more_to_see_whether_all_ids_are_intege
 
     monkeypatch.setattr(Separated, "plain_parts", counted)
     monkeypatch.setattr("exactk._files.source._LARGE", 0)
-    predictions: Any = read_files([File(path, "predictions") for path in paths], {}, text_ids=False)
+    predictions: Any = read_files([File(path, "predictions") for path in paths], {}, text_ids=False).container
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         exactk.evaluate({1: [1], 11: [1]}, predictions, "mrr")

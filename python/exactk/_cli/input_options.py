@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from exactk._cli.streams import StandardInput
+    from exactk._files import Contents
     from exactk._inputs.keys.column_roles import ColumnNames
     from exactk._inputs.parents import ParentsLike
     from exactk._inputs.types import PredictionsLike
@@ -170,10 +171,13 @@ def read_system(arguments: argparse.Namespace, paths: Sequence[Path]) -> Any:  #
     """Read the files of a system as one set of predictions."""
     if len(paths) == 1:
         return read_file(arguments, paths[0], "predictions")
-    requested = _columns_of(arguments, paths[0], "predictions")
-    options = _fields_of(arguments, "predictions")
-    read = [File(path, "predictions") for path in paths]
-    return files.read_files(read, requested, text_ids=arguments.text_ids, **options)
+    return read_contents(arguments, paths, "predictions").container
+
+
+def read_contents(arguments: argparse.Namespace, paths: Sequence[Path], role: Role) -> Contents:
+    """Return what files hold in the given role, and what they are taken for."""
+    requested, options = _columns_of(arguments, paths[0], role), _fields_of(arguments, role)
+    return files.read_files([File(path, role) for path in paths], requested, text_ids=arguments.text_ids, **options)
 
 
 def read_option(arguments: argparse.Namespace, role: ArgumentRole, path: Path | None) -> Any:  # noqa: ANN401 - depends on the role

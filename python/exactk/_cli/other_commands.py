@@ -14,10 +14,11 @@ import numpy as np
 
 import exactk
 from exactk._cli import trec
-from exactk._cli.evaluated_systems import find_systems
+from exactk._cli.evaluated_systems import find_files, find_systems
 from exactk._cli.evaluation_commands import FORMATS, add_systems
 from exactk._cli.input_options import (
     Input,
+    Role,
     add_column_options,
     add_command,
     add_input_option,
@@ -27,6 +28,7 @@ from exactk._cli.input_options import (
     name_argument,
     output_path,
     parse_count,
+    read_contents,
     read_file,
     read_system,
     refusing_text,
@@ -35,6 +37,8 @@ from exactk._cli.result import json_object
 from exactk._cli.streams import check_outputs, input_path, print_text
 from exactk._files.file_errors import File
 from exactk._files.formats import is_trec
+from exactk._files.read_containers import result_of_batches
+from exactk._files.source import choose_columns
 from exactk._inputs.keys.column_roles import ColumnNames
 from exactk._inputs.model.fused_scores import FusionMethod, FusionTies, MissingScore, ScoreNorm
 from exactk._inputs.registry import FilesOfSystems
@@ -44,7 +48,7 @@ from exactk._plan.fields import FIELDS, number_of_text
 from exactk._plan.literals import Nan
 from exactk._plan.metrics import evaluation_metrics, metric_info
 from exactk._runtime.errors import ExactkError, InUnits, input_error, type_error, without_warnings
-from exactk._runtime.faults import Option
+from exactk._runtime.faults import Option, plural
 from exactk._runtime.optional import OPTIONAL_LIBRARIES, format_facts, installation_facts, version_of
 from exactk._runtime.table import Table, format_csv, format_text
 from exactk._runtime.threads import available_isas, default_threads, requested_isa
@@ -180,6 +184,57 @@ def run_matching(arguments: argparse.Namespace) -> int:
     )
     print_text(f"{result!r}\n")
     return 0
+
+
+def add_read(commands: Commands) -> None:
+    """Add the command's parser."""
+    parser = add_command(
+        commands,
+        "read",
+        run_read,
+        "print what a file is taken for: its form, the role of each column, its first rows and counts",
+        "exactk read u.data --role truth",
+    )
+    parser.add_argument("path", metavar="FILE", help="a file; for predictions also a directory or pattern")
+    parser.add_argument("--role", choices=get_args(Role), default="truth", help="what the file is for (default: truth)")
+    add_column_options(parser, truth=True)
+
+
+def run_read(arguments: argparse.Namespace) -> int:
+    role: Role = arguments.role
+    paths = find_files(arguments.path) if role == "predictions" else [input_path(arguments.path)]
+    check_inputs(arguments, [Input(role, path) for path in paths])
+    with arguments.stdin.opened(paths[0]) as content:
+        contents = read_contents(arguments, [content, *paths[1:]], role)
+    container = contents.container
+    rows: Any = result_of_batches(container) if isinstance(container, exactk.Batches) else container
+    print_text(f"{arguments.path}, as {role}: {contents.form}\n")
+    if contents.source is not None:
+        with without_warnings():
+            choice = choose_columns(contents.source, contents.requested or {}, is_first=False)
+        roles = {**dict.fromkeys(choice.ids[:-1], "user"), choice.ids[-1]: "item", **choice.values}
+        _print_table(["column", "read as"], [[name, roles.get(name, "-")] for name in contents.source.names])
+    print_text("\n")
+    _print_table(*_first_rows(rows))
+    items = len(np.unique(rows.items))
+    print_text(f"{plural(len(rows), 'user')}, {plural(items, 'item')}, {plural(len(rows.items), 'row')}\n")
+    return 0
+
+
+_FIRST_ROWS = 3
+
+
+def _first_rows(rows: Any) -> tuple[list[str], list[list[str]]]:  # noqa: ANN401 - of any role
+    """Return the names and the first rows of what was read."""
+    count = min(len(rows.items), _FIRST_ROWS)
+    users = np.searchsorted(rows.indptr, np.arange(count), side="right") - 1
+    columns = {"user": (users, rows.user_vocabulary), "item": (rows.items[:count], rows.item_vocabulary)}
+    cells = [codes if keys is None else keys.array[codes] for codes, keys in columns.values()]
+    values = {name: one for name in ("grades", "scores") if (one := getattr(rows, name, None)) is not None}
+    cells += [one[:count] for one in values.values()]
+    return [*columns, *values], [
+        [str(cell) for cell in row] for row in zip(*(one.tolist() for one in cells), strict=True)
+    ]
 
 
 def add_topk(commands: Commands) -> None:

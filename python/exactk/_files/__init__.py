@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from itertools import accumulate
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, TypeAlias, TypedDict, get_args, overload
+from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias, TypedDict, get_args, overload
 
 import numpy as np
 
@@ -198,7 +198,7 @@ def read(
         raise type_error("text_ids", "True or False", repr(text_ids))
     options: TextOptions = {"form": form, "columns": columns, "separator": separator}
     with name_source(str(file.path)):
-        return read_files(parts_of(file), requested, text_ids=bool(text_ids), **options)
+        return read_files(parts_of(file), requested, text_ids=bool(text_ids), **options).container
 
 
 def file_at(path: object, role: str, argument: str = "path") -> File:
@@ -218,9 +218,18 @@ class TextOptions(TypedDict, total=False):
     separator: str | None
 
 
+class Contents(NamedTuple):
+    """What files hold, what they were taken for, and, if they have columns, the first of them with what was requested of it."""
+
+    container: read_containers.ReadResult
+    form: str  # or format
+    source: Source | None = None
+    requested: RequestedColumns | None = None
+
+
 def read_files(
     files: Sequence[File], requested: RequestedColumns, *, text_ids: bool, **options: Unpack[TextOptions]
-) -> read_containers.ReadResult:
+) -> Contents:
     """Return the contents of one file, or of several with predictions as if their rows were in one, in the container of the role."""
     form, columns, separator = options.get("form"), options.get("columns"), options.get("separator")
     if form is not None:
@@ -229,7 +238,7 @@ def read_files(
         return _read_form(files, form, requested, text_ids=text_ids)
     if columns is not None or separator is not None:
         sources, requested = _by_position(files, columns, separator, requested)
-        return _read_columns(sources, requested, text_ids=text_ids)
+        return _read_columns(sources, requested, "text with separators", text_ids=text_ids)
     format_name = format_of(files[0])
     for file in files:
         if format_of(file) != format_name:
@@ -240,20 +249,18 @@ def read_files(
             return _read(files, format_name, requested, text_ids=text_ids)
         except ExactkError:
             is_unnamed = format_name in {TREC, "TSV"} and not requested
-            if not is_unnamed or (row_form := forms.recognized(files)) is None:
+            if not is_unnamed or (name := forms.recognized(files)) is None:
                 raise
-        return _read_columns(list(map(row_form.source, files)), {}, text_ids=text_ids or row_form.text_ids)
+        return _read_form(files, name, {}, text_ids=text_ids)
 
 
-def _read_form(
-    files: Sequence[File], name: str, requested: RequestedColumns, *, text_ids: bool
-) -> read_containers.ReadResult:
+def _read_form(files: Sequence[File], name: str, requested: RequestedColumns, *, text_ids: bool) -> Contents:
     form = forms.form_of(name, files[0].role)
     if isinstance(form, forms.NamedFormat):
         return _read(files, form.format_name, requested, text_ids=text_ids, form=name)
     _refuse_columns(requested)
     _check_kinds(files, pipes=False)
-    return _read_columns(list(map(form.source, files)), {}, text_ids=text_ids or form.text_ids)
+    return _read_columns(list(map(form.source, files)), {}, name, text_ids=text_ids or form.text_ids)
 
 
 def _by_position(
@@ -277,46 +284,56 @@ def _check_kinds(files: Sequence[File], *, pipes: bool) -> None:
         file.check_kind(pipes=pipes)
 
 
-def _read_columns(
-    sources: Sequence[Source], requested: RequestedColumns, *, text_ids: bool
-) -> read_containers.ReadResult:
+def _read_columns(sources: Sequence[Source], requested: RequestedColumns, form: str, *, text_ids: bool) -> Contents:
     source, *others = sources
+    container: read_containers.ReadResult
     if others:
-        return column_files.predictions_of_sources(sources, requested, text_ids=text_ids)
+        container = column_files.predictions_of_sources(sources, requested, text_ids=text_ids)
+        return Contents(container, form, source, requested)
     columns, path = choose_columns(source, requested)._replace(text_ids=text_ids), str(source.file.path)
     if source.file.role == "predictions" and is_large([source]):
-        return Batches.of_files(
+        container = Batches.of_files(
             lambda: read_ahead((path, columns.convert_ids(part)) for part in source.parts(columns)), requested
         )
-    table = columns.convert_ids(source.read_all(columns))
-    return read_containers.result_of_table(table, source.file.role, requested, columns)
+    else:
+        table = columns.convert_ids(source.read_all(columns))
+        container = read_containers.result_of_table(table, source.file.role, requested, columns)
+    return Contents(container, form, source, requested)
 
 
 def _read(
     files: Sequence[File], format_name: str, requested: RequestedColumns, *, text_ids: bool, form: str | None = None
-) -> read_containers.ReadResult:
+) -> Contents:
     file, *others = files
     _check_kinds(files, pipes=format_name in ({TREC} if others else {TREC, JSON}))
     if format_name in COLUMN_SOURCES:
-        return _read_columns([COLUMN_SOURCES[format_name](file) for file in files], requested, text_ids=text_ids)
+        sources = [COLUMN_SOURCES[format_name](file) for file in files]
+        return _read_columns(sources, requested, format_name, text_ids=text_ids)
     _refuse_columns(requested)
     if others and format_name in {ARCHIVE, JSON}:
         content = "archive of arrays" if format_name == ARCHIVE else "JSON file"
         raise input_error("predictions", f"one {content} per system", f"{file.path} and {others[0].path}")
+    if format_name == ARCHIVE and text_ids:
+        raise input_error("text_ids", "False for an archive of arrays", "True")
     if format_name == JSON:
-        return read_containers.result_of_table(json_files.read_object(file, text_ids=text_ids), file.role, {})
-    if format_name == ARCHIVE:
-        if text_ids:
-            raise input_error("text_ids", "False for an archive of arrays", "True")
-        return read_containers.result_of_arrays(archive.read_arrays(file), file.role)
+        table = json_files.read_object(file, text_ids=text_ids)
+        container = read_containers.result_of_table(table, file.role, {})
+    elif format_name == ARCHIVE:
+        container = read_containers.result_of_arrays(archive.read_arrays(file), file.role)
+    else:
+        container = _read_trec(files, form)
+    return Contents(container, format_name)
+
+
+def _read_trec(files: Sequence[File], form: str | None) -> read_containers.ReadResult:
     parts = [trec_files.read_columns(file, form) for file in files]
     if form is None:
         forms.warn_of_trec(list(zip(files, parts, strict=True)))
-    if not others:
-        return read_containers.result_of_trec(parts[0], file.role)
+    if len(files) == 1:
+        return read_containers.result_of_trec(parts[0], files[0].role)
     first_rows = list(accumulate((len(part.numbers) for part in parts), initial=0))
     locate = locate_in_parts([f"the data in {file.path}" for file in files], first_rows[:-1])
-    return read_containers.result_of_trec(trec_files.concatenate(parts), file.role, locate)
+    return read_containers.result_of_trec(trec_files.concatenate(parts), files[0].role, locate)
 
 
 def has_columns(path: FilePath, role: str) -> bool:

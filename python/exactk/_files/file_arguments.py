@@ -69,7 +69,7 @@ def read_argument(path: FilePath, argument: str, columns: ColumnNames, *, text_i
             if len((source := COLUMN_SOURCES[format_name](file)).names) == 1:
                 return _read_items(source, argument, columns, text_ids=text_ids)
         requested = {role: name for role, name in columns.items() if name is not None and role in roles}
-        return read_files(files, requested, text_ids=text_ids)
+        return read_files(files, requested, text_ids=text_ids).container
 
 
 def read_catalogue_columns(

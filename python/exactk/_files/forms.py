@@ -424,19 +424,20 @@ def form_of(name: object, role: str) -> NamedFormat | RowForm:
     return form
 
 
-def recognized(files: Sequence[File]) -> RowForm | None:
-    """Return the one form of rows that the first lines of all files have; None if they have none."""
+def recognized(files: Sequence[File]) -> str | None:
+    """Return the name of the one form of rows that the first lines of all files have; None if they have none."""
     lines = [_first_lines(file) for file in files]
-    of_role = (form for form in FORMS.values() if files[0].role in form.roles and isinstance(form, RowForm))
-    fits = [form for form in of_role if all(map(form.fits, lines))]
+    of_role = {name: form for name, form in FORMS.items() if files[0].role in form.roles and isinstance(form, RowForm)}
+    fits = [name for name, form in of_role.items() if all(map(form.fits, lines))]
     if len(fits) != 1:
         return None
-    (form,) = fits
+    (name,) = fits
+    form = of_role[name]
     if form.counts_ranks:
         sources = list(map(form.source, files))
         if is_large(sources) or not _count_ranks(sources, *form.fields.names[::2]):
             return None
-    return form
+    return name
 
 
 def _count_ranks(sources: Sequence[Separated], user: str, rank: str) -> bool:
