@@ -7,6 +7,7 @@ import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+import polars as pl
 import pyarrow as pa
 import pyarrow.feather
 import pyarrow.parquet
@@ -83,6 +84,16 @@ def arrow(rows: list[dict[str, Any]]) -> pa.Table:
     return pa.Table.from_pylist([*rows[:1], *rows]).slice(1)
 
 
+def written(name: str, value: Any) -> str:
+    Path(name).write_text(json.dumps(value))
+    return name
+
+
+def mapping(rows: list[dict[str, Any]]) -> dict[Any, Any]:
+    """Return the hits of each user, who is in the first column."""
+    return {row[next(iter(row))]: next(value for value in row.values() if isinstance(value, list)) for row in rows}
+
+
 def parquet(name: str, rows: list[dict[str, Any]]) -> str:
     pa.parquet.write_table(arrow(rows), name)
     return name
@@ -99,7 +110,14 @@ CONTAINERS: dict[str, Callable[[list[dict[str, Any]]], Any]] = {
     "Parquet": lambda rows: parquet("a.parquet", rows),
     "Arrow": lambda rows: feather("a.feather", rows),
     "pyarrow": arrow,
+    "Polars": lambda rows: pl.from_arrow(arrow(rows)),
+    "records": list,
+    "JSON": lambda rows: written("a.json", mapping(rows)),
+    "mapping": mapping,
 }
+
+
+WITH_COLUMNS = [name for name in CONTAINERS if name not in {"JSON", "mapping"}]
 
 
 @pytest.mark.parametrize("container", CONTAINERS)
@@ -130,7 +148,7 @@ def test_hits_of_exclusions_are_items(container: str) -> None:
     assert dict(exactk.evaluate(TRUTH, SCORED, METRICS, exclude=exclude)) == dict(expected)
 
 
-@pytest.mark.parametrize("container", CONTAINERS)
+@pytest.mark.parametrize("container", [name for name in WITH_COLUMNS if name != "records"])
 def test_fields_are_named_alone_or_with_their_list(container: str, run: Run) -> None:
     rows = Form("member", "found", "sku", hit={"id": "z"}).rows()
     for row in rows:
@@ -181,7 +199,7 @@ def test_scores_that_only_later_hits_have_are_refused() -> None:
         exactk.read(path, "predictions")
 
 
-@pytest.mark.parametrize("container", CONTAINERS)
+@pytest.mark.parametrize("container", WITH_COLUMNS)
 def test_what_does_not_order_the_hits_is_warned_of(container: str) -> None:
     """A distance is no score: the lowest is best."""
     rows = Form("query_id", "hits", "id", hit={"distance": 0.5}).rows({"q1": {"a": 0.5}})

@@ -107,9 +107,7 @@ class Plain:
 
 HITS = [("b", 0.75), ("a", 0.5)]
 FORMS: dict[str, Callable[[list[tuple[str, float]]], Any]] = {
-    "records": lambda hits: [{"docid": item, "score": score, "title": "b"} for item, score in hits],
-    "records of ranks": lambda hits: [{"doc": item, "rank": rank} for rank, (item, _) in enumerate(hits, 1)],
-    "records of ids": lambda hits: [{"id": item} for item, _ in hits],
+    "records of two ids": lambda hits: [{"id": item, "docid": "z", "score": score} for item, score in hits],
     "records of distances": lambda hits: [{"_id": item, "distance": 1 - score} for item, score in hits],
     "data class": lambda hits: [ScoredDocument(item, score) for item, score in hits],
     "objects": lambda hits: [Plain(item, score) for item, score in hits],
@@ -198,7 +196,10 @@ OF_NO_SYSTEM: dict[str, Callable[[], dict[str, Any]]] = {
     "generators": lambda: {"q1": (item for item in "ba"), "q2": iter("ba")},
     "pairs of JSON": lambda: {"q1": [["b", 0.75], ["a", 0.5]], "q2": [["a", 0.25], ["b", 0.5]]},
     "ids and scores of JSON": lambda: {"q1": [[1, 0.75], [0, 0.5]], "q2": [[0, 0.25], [1, 0.5]]},
-    "records": lambda: {"q1": [{"doc": "b", "rank": 1}, {"doc": "a", "rank": 2}], "q2": [{"doc": "b", "rank": 1}]},
+    "records": lambda: {
+        "q1": [{"doc": "b", "distance": 1}, {"doc": "a", "distance": 2}],
+        "q2": [{"doc": "b", "distance": 1}],
+    },
     "Series of counts": lambda: {"q1": pd.Series(list("bba")).value_counts(), "q2": pd.Series(["b"]).value_counts()},
     "Series of ranks": lambda: {"q1": pd.Series([2, 1], ["b", "a"]), "q2": pd.Series([7, 4], ["b", "a"])},
 }
@@ -495,7 +496,7 @@ def test_f97_groups_that_were_not_asked_for_are_answered_with_the_argument() -> 
 
 
 def test_f97_a_series_of_hits_keeps_its_index() -> None:
-    series = pd.Series([FORMS["records of ids"](HITS)], index=["q1"])
+    series = pd.Series([FORMS["records of distances"](HITS)], index=["q1"])
     with pytest.raises(exactk.InputTypeError, match=r"; predictions=predictions\.map") as caught:
         exactk.evaluate({"q1": ["a"]}, series, "mrr")
     assert exactk.evaluate({"q1": ["a"]}, pasted(str(caught.value), "predictions", series), "mrr")["mrr"] == 0.5
@@ -538,6 +539,9 @@ def test_f97_records_of_any_names_are_answered_with_a_line_that_reads_them(
     sign = -1 if names[1] == "distance" else 1
     records = [{**others, names[0]: item, names[1]: sign / rank} for rank, item in enumerate(items, 1)]
     predictions: Any = {"q1": [SimpleNamespace(**one) for one in records] if are_objects else records}
+    if sign > 0 and not are_objects:
+        assert exactk.evaluate({"q1": ["a"]}, predictions, "mrr")["mrr"] == 1 / (items.index("a") + 1)
+        return
     with pytest.raises(exactk.InputTypeError, match="; predictions=") as caught:
         exactk.evaluate({"q1": ["a"]}, predictions, "mrr")
     read = pasted(str(caught.value), "predictions", predictions)

@@ -354,7 +354,7 @@ class JsonLines(Source):
         later_roles = self._later_roles(kinds)
         with self._translate_errors(), open_bytes(self.file) as stream:
             for line_number, line, row in self._rows(stream):
-                for name in _column_names(row).difference(self._first_row) if later_roles else ():
+                for name in column_roles.all_columns(row).difference(self._first_row) if later_roles else ():
                     if column_roles.usual_role(name) in later_roles:
                         raise self.file.line_fault(
                             Name(f"no field {name}, as in the first line"), "one", line_number, line
@@ -371,19 +371,6 @@ class JsonLines(Source):
 
     def _translate_errors(self) -> AbstractContextManager[None]:
         return self.file.translate_errors("JSON lines", *DECOMPRESSION_ERRORS)
-
-
-def _column_names(row: Mapping[str, Any]) -> set[str]:
-    """Return the names of a row's columns, with those of the fields of all hits."""
-    hits = [(name, value) for name, value in row.items() if isinstance(value, list)]
-    fields = (
-        f"{name}{column_roles.HIT}{field}"
-        for name, value in hits
-        for hit in value
-        if isinstance(hit, dict)
-        for field in hit
-    )
-    return {*row, *fields}
 
 
 def _flat(column: Any) -> Any:  # noqa: ANN401 - pyarrow has no types

@@ -140,7 +140,7 @@ def as_predictions(
         The predictions of one system:
 
         - mapping: for each user a sequence of items, best first, a mapping from item to score, or a sequence of
-          (item, score) tuples;
+          (item, score) tuples, or of hits such as ``{"docid": "d7", "score": 0.5}``;
         - list: the same rows without user keys;
         - data frame: one row per user and item with a score or a rank, in any order; or one row per user with a list of
           items, best first, or with a list of items and a list of their scores;

@@ -73,7 +73,9 @@ def rows_of_frame(value: object, argument: str, encoding: Encoding, requested: C
     if not by_role.has_lists:
         rows = long_format.rows_from_long_format(_to_long_columns(by_role, argument, requested), argument, encoding)
         return _with_truth_columns(rows, by_role, argument)
-    rows = _rows_of_list_columns(by_role, argument, encoding)._replace(find_row=rows_with_lists(encoding.source))
+    rows = sequences.rows_from_lists(by_role.chosen, by_role.selected, argument, encoding)._replace(
+        find_row=rows_with_lists(encoding.source)
+    )
     with name_rows(locate_in_frame(encoding.source)):
         rows = long_format.rows_by_user(by_role.users, by_role.chosen.users, rows, argument, encoding)
     return _with_truth_columns(rows, by_role, argument)
@@ -207,37 +209,8 @@ def _to_long_columns(by_role: ColumnsByRole, argument: str, requested: ColumnNam
         roles = [role for role in VALUE_ROLES[argument] if role in requested]
         raise column_roles.order_error(by_role.columns, chosen.names, roles, argument)
     values = {f"{role}s": selected[name] for role, name in chosen.values.items()}
-    hint = _hint_to_order(chosen.values)
+    hint = sequences.hint_to_order(chosen.values)
     return LongColumns(by_role.users, chosen.users, selected[chosen.item], **values, hint=hint)
-
-
-def _hint_to_order(values: dict[str, str]) -> Text:
-    """Return how to select scores or ranks, if there are both."""
-    if not {"score", "rank"} <= values.keys():
-        return ()
-    score, rank = Option("score", values["score"]), Option("rank", values["rank"])
-    return (score, " or ", rank, " selects the one that orders them")
-
-
-def _rows_of_list_columns(by_role: ColumnsByRole, argument: str, encoding: Encoding) -> Rows:
-    """Return one row of items per row of the frame. Predictions without scores are best first."""
-    (_, item, values, _), selected = by_role.chosen, by_role.selected
-    indptr = selected.list_offsets[item]
-    with name_rows(locate_in_frame(encoding.source, indptr)):
-        ids, keys = long_format.encode_items(selected.columns[item], f"{argument}.{item}", encoding)
-    rows = Rows(indptr, ids, item_vocabulary=keys)
-    for role, name in values.items():
-        if name not in selected.list_offsets or not np.array_equal(selected.list_offsets[name], indptr):
-            raise input_error(f"{argument}.{name}", f"lists of the same lengths as {item}", "other lengths")
-        with name_rows(locate_in_frame(encoding.source, indptr)):
-            if role == "rank":  # after the scores
-                ranks = long_format.rank_array(selected.columns[name], f"{argument}.{name}")
-                rows = long_format.lists_by_rank(rows, ranks, argument, _hint_to_order(values))
-            elif role == "grade":
-                rows = rows._replace(grades=long_format.grade_array(selected.columns[name], f"{argument}.{name}"))
-            else:
-                rows = rows._replace(scores=selected.columns[name].values(f"{argument}.{name}"))
-    return rows
 
 
 _ROLES_OF_SERIES = {"truth": "grade", "predictions": "score", "scores": "score"}

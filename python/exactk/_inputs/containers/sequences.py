@@ -12,16 +12,19 @@ import numpy as np
 from exactk import _core
 from exactk._inputs import long_format
 from exactk._inputs.checks import asking, describe_dtype, entries_of, exact_float, id_array, import_dlpack, offsets_of
+from exactk._inputs.containers.tables import RecordTable
 from exactk._inputs.keys import column_roles, columns
 from exactk._inputs.keys.column_roles import usual_role
 from exactk._inputs.keys.columns import is_missing
-from exactk._inputs.model.rows import Rows
+from exactk._inputs.model.rows import Rows, locate_in_frame, name_rows
 from exactk._inputs.ways_on import each_row, is_foreign, of_hits, reads_as_pair, split
-from exactk._runtime.errors import InputTypeError, input_error, type_error
-from exactk._runtime.faults import as_text
+from exactk._runtime.errors import InputError, InputTypeError, input_error, type_error
+from exactk._runtime.faults import Option, as_text
 
 if TYPE_CHECKING:
+    from exactk._inputs.containers.tables import ColumnTable
     from exactk._inputs.long_format import Encoding
+    from exactk._runtime.faults import Text
 
 VALUE_FIELDS = {"truth": "grades", "predictions": "scores", "scores": "scores"}  # of mappings, by argument
 
@@ -66,6 +69,8 @@ def rows_of_lists(value: object, argument: str, encoding: Encoding, *, is_keyed:
             for user, row in enumerate(value)
         ]
         types = set(map(type, value))
+    if (rows := _rows_of_hits(value, argument, encoding)) is not None:
+        return rows
     if argument in VALUE_FIELDS and types != {dict} and _holds_pairs(value, argument):
         value = [_mapping_of_pairs(row, argument, user, is_keyed) for user, row in enumerate(value)]
         types = set(map(type, value))
@@ -81,6 +86,57 @@ def rows_of_lists(value: object, argument: str, encoding: Encoding, *, is_keyed:
         if error.fault.hint or not hint:
             raise
         raise error.amended(hint=as_text(hint)) from None
+
+
+def hint_to_order(values: dict[str, str]) -> Text:
+    """Return how to select scores or ranks, if there are both."""
+    if not {"score", "rank"} <= values.keys():
+        return ()
+    score, rank = Option("score", values["score"]), Option("rank", values["rank"])
+    return (score, " or ", rank, " selects the one that orders them")
+
+
+def rows_from_lists(
+    chosen: column_roles.ChosenColumns, selected: ColumnTable, argument: str, encoding: Encoding
+) -> Rows:
+    """Return one row of items per row of a frame with lists. Predictions without scores and ranks are best first."""
+    _, item, values, _ = chosen
+    indptr = selected.list_offsets[item]
+    with name_rows(locate_in_frame(encoding.source, indptr)):
+        ids, keys = long_format.encode_items(selected.columns[item], f"{argument}.{item}", encoding)
+    rows = Rows(indptr, ids, item_vocabulary=keys)
+    for role, name in values.items():
+        if name not in selected.list_offsets or not np.array_equal(selected.list_offsets[name], indptr):
+            raise input_error(f"{argument}.{name}", f"lists of the same lengths as {item}", "other lengths")
+        with name_rows(locate_in_frame(encoding.source, indptr)):
+            if role == "rank":  # after the scores
+                ranks = long_format.rank_array(selected.columns[name], f"{argument}.{name}")
+                rows = long_format.lists_by_rank(rows, ranks, argument, hint_to_order(values))
+            elif role == "grade":
+                rows = rows._replace(grades=long_format.grade_array(selected.columns[name], f"{argument}.{name}"))
+            else:
+                rows = rows._replace(scores=selected.columns[name].values(f"{argument}.{name}"))
+    return rows
+
+
+def _rows_of_hits(lists: list[Any], argument: str, encoding: Encoding) -> Rows | None:
+    """Return the rows if they are lists of records with an item, and if any number orders the items; else None."""
+    first = next((row[0] for row in lists if type(row) is list and row), None)
+    if not isinstance(first, Mapping) or argument not in column_roles.VALUE_ROLES:
+        return None
+    table = RecordTable([{"hits": list(row or ())} for row in lists], [])
+    names, roles = column_roles.Columns(table.names), column_roles.VALUE_ROLES[argument]
+    try:
+        item, values = column_roles.choose_items(names, {}, argument, roles)
+    except InputError:
+        return None
+    if roles and not values and any(map(column_roles.names_lowest_as_best, table.names)):
+        return None
+    chosen = column_roles.ChosenColumns.of([], item, values)
+    encoding = encoding._replace(source="the lists")
+    rows = rows_from_lists(chosen, table.select(chosen.names, argument, encoding.source), argument, encoding)
+    present = np.array([row is not None for row in lists])
+    return rows if present.all() else rows._replace(present=present)
 
 
 def _check_first_row(row: object, argument: str) -> None:

@@ -13,7 +13,7 @@ import numpy as np
 
 from exactk import _core
 from exactk._inputs.checks import arrow_table, offsets_of
-from exactk._inputs.keys.column_roles import HIT, names_of_record, sample_of_rows, value_of
+from exactk._inputs.keys.column_roles import HIT, all_columns, names_of_record, sample_of_rows, usual_role, value_of
 from exactk._inputs.keys.columns import (
     ChunkedColumn,
     NumberColumn,
@@ -42,6 +42,7 @@ if TYPE_CHECKING:
 
 _NUMBERS = ("int", "uint", "float", "bool", "decimal")
 _LISTS = ("list",)
+_OF_VALUES = frozenset({"score", "rank", "grade"})
 
 
 class Table:
@@ -281,6 +282,9 @@ class RecordTable(Table):
     def __init__(self, records: list[Any], names: list[str]) -> None:
         if isinstance(records[0], Mapping):
             self._sample: Any = sample_of_rows(records)
+            if any(HIT in name for name in self._sample if isinstance(name, str)):  # and of values that later hits have
+                later = set().union(*map(all_columns, records)).difference(self._sample)
+                self._sample |= {name: [] for name in later if HIT in name and usual_role(name) in _OF_VALUES}
             names = list(self._sample)
         else:
             self._sample = {name: getattr(records[0], name) for name in names}

@@ -312,6 +312,19 @@ class ChosenColumns(NamedTuple):
 def choose_columns(columns: Columns, requested: ColumnNames, argument: str, roles: Iterable[str]) -> ChosenColumns:
     """Return the columns of users, of items, and of values with these roles, by requested names or else common ones."""
     users = user_columns(columns, requested.get("user"), argument)
+    item, values = choose_items(columns, requested, argument, roles)
+    chosen = ChosenColumns.of(users, item, values)
+    check_distinct(chosen.names, argument)
+    if argument in _NAMING_UNITS:
+        for name in (*users, item):
+            note_column(name, usual_role(name))
+    return chosen
+
+
+def choose_items(
+    columns: Columns, requested: ColumnNames, argument: str, roles: Iterable[str]
+) -> tuple[str, dict[str, str]]:
+    """Return the column of items and, by role, those of values: of hits, fields of the same list."""
     item = item_column(columns, requested.get("item"), argument)
     hits = item.rpartition(HIT)[0]
     of_items = columns._replace(names=[name for name in columns.names if name.rpartition(HIT)[0] == hits])
@@ -319,12 +332,7 @@ def choose_columns(columns: Columns, requested: ColumnNames, argument: str, role
         role: value_column(columns if requested.get(role) else of_items, role, requested.get(role), argument)
         for role in roles
     }
-    chosen = ChosenColumns.of(users, item, {role: name for role, name in values.items() if name is not None})
-    check_distinct(chosen.names, argument)
-    if argument in _NAMING_UNITS:
-        for name in (*users, item):
-            note_column(name, usual_role(name))
-    return chosen
+    return item, {role: name for role, name in values.items() if name is not None}
 
 
 MOST_COLUMNS = 100  # a mapping with more keys does not have column names
@@ -338,14 +346,17 @@ def name_columns(names: Iterable[object]) -> bool:
 
 
 def names_of_record(value: object) -> list[str]:
-    """Return the names of the fields of a record with a user and an item; of others none.
+    """Return the names of the fields of a record with a user and an item, or of a mapping with a user and a list; of others none.
 
     Records are mappings, and instances of named tuples, data classes and models of pydantic.
     """
-    fields: Any = sample_of_rows([dict(islice(value.items(), MOST_COLUMNS))]) if isinstance(value, Mapping) else ()
+    fields: Any = value if isinstance(value, Mapping) else ()
     for attribute in () if isinstance(value, Mapping) else _FIELDS_OF_RECORDS:
         fields = fields or getattr(type(value), attribute, ())
     names = list(islice(fields, MOST_COLUMNS))
+    if isinstance(value, Mapping) and any(isinstance(value[name], list) for name in names):
+        has_user = any(usual_role(name) == "user" or _normalize(name) in _USERS_OF_LISTS for name in map(str, names))
+        return names if has_user else []
     return names if name_columns(names) else []
 
 
@@ -365,6 +376,13 @@ def sample_of_rows(rows: Iterable[Mapping[Any, Any]]) -> dict[Any, Any]:
         plain = {f"{name}{HIT}{field}": [one] for field, one in fields if not isinstance(one, (list, Mapping))}
         split |= plain or {name: value}
     return split
+
+
+def all_columns(row: Mapping[Any, Any]) -> set[Any]:
+    """Return the names of a row's columns, with those of the fields of all hits."""
+    lists = [(name, value) for name, value in row.items() if isinstance(value, list)]
+    hits = ((name, hit) for name, value in lists for hit in value if isinstance(hit, Mapping))
+    return {*row, *(f"{name}{HIT}{field}" for name, hit in hits for field in hit)}
 
 
 def value_of(row: Mapping[Any, Any], name: str) -> Any:  # noqa: ANN401 - whatever rows hold
