@@ -120,7 +120,8 @@ def read(
     form : str, optional
         What the file is, whatever its ending and its rows show, for one that could be several: ``"qrels"`` or ``"run"``
         of TREC, ``"msmarco-qrels"``, ``"msmarco-run"``, ``"ml-100k"`` (user, item, rating and time), ``"double-colon"``
-        (the same between ``::``), ``"json"`` or ``"jsonl"``. Every row is checked all the same.
+        (the same between ``::``), ``"adjacency"`` (a user and its items per line), ``"svmlight"``, ``"json"`` or
+        ``"jsonl"``. Every row is checked all the same.
     columns : sequence of str, optional
         For text whose rows have no line of column names, the role of each field: ``"user"``, ``"item"``, ``"grade"``,
         ``"score"``, ``"rank"`` or another usual name of these, or ``"-"`` for a field that is not read. Several users
@@ -157,7 +158,8 @@ def read(
     pytrec_eval, BEIR and ranx write it: ``{"u1": {"i2": 0.5, "i3": 0.25}}``, or ``{"u1": ["i2", "i3"]}``.
 
     Text whose rows have no line of column names is read by ``columns``, or by itself if all rows have a form that no
-    other has: qrels and runs of MS MARCO, and ratings with times as in MovieLens.
+    other has: qrels and runs of MS MARCO, ratings with times as in MovieLens, lists of integers as those of LightGCN, and
+    SVMlight with queries, as LETOR has it.
 
     Numbers in text have an optional sign, digits with an optional fraction, and an optional exponent, or are ``inf``
     or ``nan``. A number that float64 cannot represent (``1e400``, ``1e-400``, ``9007199254740993``) is an error. CSV
@@ -248,19 +250,20 @@ def read_files(
         try:
             return _read(files, format_name, requested, text_ids=text_ids)
         except ExactkError:
-            is_unnamed = format_name in {TREC, "TSV"} and not requested
+            is_unnamed = format_name in forms.UNNAMED and not requested
             if not is_unnamed or (name := forms.recognized(files)) is None:
                 raise
         return _read_form(files, name, {}, text_ids=text_ids)
 
 
 def _read_form(files: Sequence[File], name: str, requested: RequestedColumns, *, text_ids: bool) -> Contents:
-    form = forms.form_of(name, files[0].role)
+    form = forms.form_of(name, files[0])
     if isinstance(form, forms.NamedFormat):
         return _read(files, form.format_name, requested, text_ids=text_ids, form=name)
     _refuse_columns(requested)
     _check_kinds(files, pipes=False)
-    return _read_columns(list(map(form.source, files)), {}, name, text_ids=text_ids or form.text_ids)
+    sources: list[Source] = [form.source(file) for file in files]
+    return _read_columns(sources, {}, name, text_ids=text_ids or form.text_ids)
 
 
 def _by_position(

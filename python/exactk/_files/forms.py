@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from exactk._files.formats import COLUMN_SOURCES, JSON, JSON_LINES, TREC
+from exactk._files.lines import LineForm, RatedDocuments, UsersWithItems, may_be_lists
 from exactk._files.separated import SEPARATORS, Check, Fields, Separated, pandas_separator
 from exactk._files.source import ROLES_OF_ITEMS, ColumnChoice, by_pandas, is_large, is_stdin
 from exactk._files.text import DECOMPRESSION_ERRORS, open_bytes
@@ -118,7 +119,7 @@ def check_trec(file: File, columns: _core.TrecColumns, *, is_named: bool) -> Non
         return
     line, text = getattr(facts, form.sample)
     lines = _first_lines(file) or [text.decode(errors="replace")]
-    hint = _lists(file, lines) or _readings(file, form, lines, "run" if facts.is_run else "qrels")
+    hint = _negatives(file, lines) or _readings(file, form, lines, "run" if facts.is_run else "qrels")
     found = form.found.format(_second(facts))
     raise file.line_fault(expected, found, line, text, hint) if line else file.fault(expected, found, hint)
 
@@ -132,10 +133,15 @@ def _readings(file: File, form: TrecLike, lines: list[str], form_of_trec: str) -
         names = ()
     fields = Name(", ".join(names))
     other: Text = ("if the fields are ", fields, ": ", _named(file, names, separator)) if names else ()
-    if any(field.startswith("(") or _KINDS["date"].fullmatch(field) for row in rows for field in row):
+    if any(_KINDS["date"].fullmatch(field) for row in rows for field in row):
         return other or _name_them(file)
-    trec = _line_by_form(file, form_of_trec)
-    return (*other, "; if it is TREC: ", trec) if other else ("if it is TREC: ", trec, "; if not, ", *_name_them(file))
+    lists = _lists(file, lines)
+    trec: Text = ("if it is TREC: ", _line_by_form(file, form_of_trec))
+    return _joined(other, lists, trec) if other else _joined(lists, trec, ("if not, ", *_name_them(file)))
+
+
+def _joined(*texts: Text) -> Text:
+    return tuple(chain.from_iterable(("; ", *text) for text in texts if text))[1:]
 
 
 def _second(facts: Any) -> str:  # noqa: ANN401 - as the core or files gather them
@@ -383,7 +389,7 @@ _RATED = Fields(
 )
 _JUDGED, _ORDERED = frozenset({"truth", "exclude"}), frozenset({"predictions"})
 _ML_100K = RowForm(_JUDGED, ("\t", " "), _RATED, lambda rows: {row[1] for row in rows} <= _USUAL)
-FORMS: Mapping[str, NamedFormat | RowForm] = {
+FORMS: Mapping[str, NamedFormat | RowForm | LineForm] = {
     "qrels": NamedFormat(ROLES_OF_ITEMS - _WITH_ORDER, TREC),
     "run": NamedFormat(ROLES_OF_ITEMS - {"truth"}, TREC),
     "msmarco-qrels": RowForm(
@@ -409,31 +415,38 @@ FORMS: Mapping[str, NamedFormat | RowForm] = {
     ),
     "ml-100k": _ML_100K,
     "double-colon": _ML_100K._replace(separators=("::",)),
+    "adjacency": LineForm(ROLES_OF_ITEMS - {"scores"}, UsersWithItems),
+    "svmlight": LineForm(frozenset({"truth"}), RatedDocuments),
     "json": NamedFormat(ROLES_OF_ITEMS, JSON),
     "jsonl": NamedFormat(ROLES_OF_ITEMS, JSON_LINES),
 }
-"""The forms that have a name. Those of rows are read without being asked: of two, no file can be both."""
+"""The forms that have a name. Those of rows and lines are read without being asked: of two, no file can be both."""
+UNNAMED = frozenset({TREC, "TSV"})
+"""The formats whose files are so read."""
 
 
-def form_of(name: object, role: str) -> NamedFormat | RowForm:
-    """Return the form of that name. Raise InputError if there is none in the role."""
-    form = FORMS.get(name) if isinstance(name, str) else None
-    if form is None or role not in form.roles:
-        names = ", ".join(name for name, form in FORMS.items() if role in form.roles)
-        raise input_error("form", f"a form of {role}: {names}", repr(name))
-    return form
+def _forms_of(file: File) -> dict[str, NamedFormat | RowForm | LineForm]:
+    return {name: form for name, form in FORMS.items() if file.role in form.roles}
+
+
+def form_of(name: object, file: File) -> NamedFormat | RowForm | LineForm:
+    """Return the form of that name. Raise InputError if there is none in the role of the file."""
+    forms = _forms_of(file)
+    if not isinstance(name, str) or name not in forms:
+        raise input_error("form", f"a form of {file.role}: {', '.join(forms)}", repr(name))
+    return forms[name]
 
 
 def recognized(files: Sequence[File]) -> str | None:
-    """Return the name of the one form of rows that the first lines of all files have; None if they have none."""
+    """Return the name of the one form of rows or lines that the first lines of all files have; None if they have none."""
     lines = [_first_lines(file) for file in files]
-    of_role = {name: form for name, form in FORMS.items() if files[0].role in form.roles and isinstance(form, RowForm)}
+    of_role = {name: form for name, form in _forms_of(files[0]).items() if not isinstance(form, NamedFormat)}
     fits = [name for name, form in of_role.items() if all(map(form.fits, lines))]
     if len(fits) != 1:
         return None
     (name,) = fits
     form = of_role[name]
-    if form.counts_ranks:
+    if isinstance(form, RowForm) and form.counts_ranks:
         sources = list(map(form.source, files))
         if is_large(sources) or not _count_ranks(sources, *form.fields.names[::2]):
             return None
@@ -497,26 +510,37 @@ def _have_one_width(rows: list[list[str]]) -> bool:
 def advice(file: File, format_name: str) -> Text:
     """Return what a file is that cannot be read in its format, and the line that reads it; nothing if that is unclear."""
     lines = _first_lines(file)
+    if shown := _shown_format(file, lines, format_name):
+        name, form = shown
+        is_right = format_name == name or (format_name == JSON_LINES and name == JSON)
+        return () if is_right else (f"it is {name}: ", _line_by_form(file, form))
+    if negatives := _negatives(file, lines):
+        return negatives
     lists = _lists(file, lines)
-    if lists or not lines:
-        return lists
-    if lines[0][0] in "{[":
-        are_rows = all(line[0] + line[-1] == "{}" for line in lines) and (len(lines) > 1 or _is_row(lines[0]))
-        name, form = (JSON_LINES, "jsonl") if are_rows else (JSON, "json")
-        return () if format_name in {name, JSON_LINES} else (f"it is {name}: ", _line_by_form(file, form))
-    form = "qrels" if len(lines[0].split()) == len(_QRELS) else "run"
-    if file.role in FORMS[form].roles and all(map(_TREC_LINE.fullmatch, lines)):
-        return () if format_name == TREC else ("it is TREC text: ", _line_by_form(file, form))
     for separator in SEPARATORS:
         rows = _rows(lines, separator)
         if not _have_one_width(rows):
             continue
         is_header = any(map(usual_role, rows[0]))
         if not is_header or any(map(_KINDS["fraction"].fullmatch, rows[0])):
-            return _unnamed(file, rows, separator)
+            return _joined(_unnamed(file, rows, separator), lists)
         is_right = _NAMES_OF_SEPARATORS.get(separator) == format_name
         return () if is_right else (f"its separator is {separator!r}: ", _named(file, (), separator))
-    return ()
+    return lists
+
+
+def _shown_format(file: File, lines: list[str], format_name: str) -> tuple[str, str] | None:
+    """Return the format or form that the first lines show, and the name of the form that reads it."""
+    if not lines:
+        return None
+    if lines[0][0] in "{[":
+        are_rows = all(line[0] + line[-1] == "{}" for line in lines) and (len(lines) > 1 or _is_row(lines[0]))
+        return (JSON_LINES, "jsonl") if are_rows else (JSON, "json")
+    form = "qrels" if len(lines[0].split()) == len(_QRELS) else "run"
+    if form in _forms_of(file) and all(map(_TREC_LINE.fullmatch, lines)):
+        return TREC, form
+    name = None if format_name in UNNAMED else recognized([file])
+    return None if name is None else (name, name)
 
 
 def _is_row(line: str) -> bool:
@@ -527,21 +551,31 @@ def _is_row(line: str) -> bool:
     return False
 
 
+_NEGATIVE = re.compile(r"\([0-9]+,[0-9]+\)(\s+[0-9]+)+\s*")
+
+
+def _negatives(file: File, lines: list[str]) -> Text:
+    """Return how to read lines of a user with an item in brackets, and the items among which it is ranked."""
+    if lines and all(map(_NEGATIVE.fullmatch, lines)):
+        file = file._replace(role="candidates")
+        code = (
+            "pandas.DataFrame([(int(user), [*map(int, items)]) for user, *items in map(str.split, pandas.read_csv("
+            f"{str(file.path)!r}, sep=';', names=['line'])['line'].str.replace('[(),]', ' ', regex=True))], "
+            "columns=['user', 'items'])"
+        )
+        write = f"to_json({f'{file.path}.jsonl'!r}, orient='records', lines=True)"
+        return ("each line is a user, an item, and others to rank it among: ", by_pandas(file, code, write))
+    return ()
+
+
 def _lists(file: File, lines: list[str]) -> Text:
-    """Return how to read lines of a user and any number of items, all of them integers."""
-    rows = [line.split() for line in lines] or [[]]
-    widths = {*map(len, rows)}
-    have_lists = min(widths) > len(_RUN) or len(widths) > 1 < max(widths) - 1
-    are_ids = all(_INTEGER_ID.fullmatch(field) for row in rows for field in row)
-    is_trec = {*chain(*(row[1:2] for row in rows))} <= _USUAL
-    if is_trec or not have_lists or not are_ids or len({row[0] for row in rows}) < len(rows):
-        return ()
-    code = (
-        "pandas.DataFrame([(int(user), [*map(int, items)]) for user, *items in map(str.split, "
-        f"pandas.read_csv({str(file.path)!r}, sep=';', names=['line'], dtype=str)['line'])], columns=['user', 'items'])"
-    )
-    write = f"to_json({f'{file.path}.jsonl'!r}, orient='records', lines=True)"
-    return ("if each line is a user and items: ", by_pandas(file, code, write))
+    """Return how to read lines of a user and any number of items, all of them integers, as which rows could be meant."""
+    if "adjacency" in _forms_of(file) and may_be_lists(lines) and not any(map(_LARGE_NUMBER.search, lines)):
+        return ("if each line is a user and items: ", _line_by_form(file, "adjacency"))
+    return ()
+
+
+_LARGE_NUMBER = re.compile(r"[0-9]{9}")  # such as a time
 
 
 def _names_of(file: File, rows: list[list[str]], separator: str) -> tuple[str, ...]:
