@@ -372,7 +372,8 @@ def test_f82_lines_to_write_read_every_id(
     write(tmp_path, name, rows)
     with pytest.raises(exactk.InputError) as caught:
         read(Path(name), role)
-    *_, line = (part for part in caught.value.fault.hint if isinstance(part, Option))
+    first, *_, line = [part for part in caught.value.fault.hint if isinstance(part, Option)] * 2
+    line = line if "form=" in str(line) else first
     check_lists(read_by_code(line, role), role, expected)
     check_lists(read_by_shell(line.shell, tmp_path / name, role), role, expected)
 
@@ -386,7 +387,8 @@ def test_f82_lines_to_write_read_every_id(
         ("a.txt", "truth", ("2 qid:1 1:0.1 2:0.4", "0 qid: 1:0.3 2:0.5")),
         ("a.txt", "truth", ("q 0 a 1 x", "q 0 b 2 x")),
         ("a.txt", "truth", ("my query Q0 d 1 9 t", "my query Q0 e 2 8 t")),
-        ("a.csv", "truth", ("1,2014-04-07T10:51:09.277Z,2145,0", "1,2014-04-07T10:54:09.868Z,2146,0")),
+        ("a.csv", "truth", ("1,2014-04-07T10:51:09.277Z,2145,0", "1,2014-04-07T10:54:09.868Z,2146")),
+        ("a.csv", "predictions", ("1,2014-04-07T10:51:09.277Z,2145,0", "1,2014-04-07T10:54:09.868Z,2146,0")),
         ("a.txt", "truth", ("0 2010-10-19T23:55:27Z 30.23 -97.79 228", "0 2010-10-18T22:17:43Z 30.26 -97.76 420")),
         ("a.txt", "truth", ("ann 2010-10-19 tea 5", "ann 2010-10-20 milk 4")),
     ],
@@ -405,6 +407,9 @@ def test_f82_nothing_is_named_that_is_not_recognized(
         ("u1,i1,2520377,pv,1511544070", "'user', 'item', '-', '-', '-'"),
         ("u1,i1,4.5,2014-04-07T10:51:09", "'user', 'item', 'rating', '-'"),
         ("u1,i1,30.23,-97.79", "'user', 'item', '-', '-'"),
+        ("u1,i1,4.5", "'item', 'user', 'rating'"),
+        ("7,2014-04-07T10:51:09.277Z,2145,0", "'user', '-', 'item', '-'"),
+        ("7\t2010-10-19T23:55:27Z\t30.2\t-97.7\t228", "'user', '-', '-', '-', 'item'"),
         ("u1,i1,5,0", "'user', 'item', '-', '-'"),
     ],
 )

@@ -514,8 +514,8 @@ def advice(file: File, format_name: str) -> Text:
         name, form = shown
         is_right = format_name == name or (format_name == JSON_LINES and name == JSON)
         return () if is_right else (f"it is {name}: ", _line_by_form(file, form))
-    if negatives := _negatives(file, lines):
-        return negatives
+    if text := _negatives(file, lines) or _logged(file, lines):
+        return text
     lists = _lists(file, lines)
     for separator in SEPARATORS:
         rows = _rows(lines, separator)
@@ -568,6 +568,26 @@ def _negatives(file: File, lines: list[str]) -> Text:
     return ()
 
 
+_DATE = "[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:.]+Z"
+_LOGS = (
+    (
+        "check-ins, as of Gowalla",
+        re.compile(rf"\S+\t{_DATE}(\t-?[0-9.]+){{2}}\t\S+"),
+        "\t",
+        ("user", "-", "-", "-", "item"),
+    ),
+    ("clicks, as of Yoochoose", re.compile(rf"[0-9]+,{_DATE},[0-9]+,[^,]*"), ",", ("user", "-", "item", "-")),
+)
+
+
+def _logged(file: File, lines: list[str]) -> Text:
+    """Return how to read the rows of data sets whose second field is a date."""
+    for what, line, separator, names in _LOGS if file.role in _JUDGED and lines else ():
+        if all(map(line.fullmatch, lines)):
+            return (f"if these are {what}: ", _line_by_position(file, names, separator))
+    return ()
+
+
 def _lists(file: File, lines: list[str]) -> Text:
     """Return how to read lines of a user and any number of items, all of them integers, as which rows could be meant."""
     if "adjacency" in _forms_of(file) and may_be_lists(lines) and not any(map(_LARGE_NUMBER.search, lines)):
@@ -610,15 +630,21 @@ def _names_of(file: File, rows: list[list[str]], separator: str) -> tuple[str, .
     return tuple(names.values())
 
 
+_KEYS = ("user", "item")
+
+
 def _unnamed(file: File, rows: list[list[str]], separator: str) -> Text:
-    """Return how to read rows without a line of column names; integers of predictions may be ranks or scores."""
+    """Return how to read rows without a line of column names; texts may be in any order, and integers ranks or scores."""
     names = _names_of(file, rows, separator)
     if not names:
         return () if separator == " " or len(rows[0]) > _MOST_FIELDS else (_NO_NAMES, *_name_them(file))
-    line = _named(file, names, separator)
+    text: Text = (_NO_NAMES, _named(file, names, separator))
+    are_integers = [all(map(_INTEGER_ID.fullmatch, column)) for column in zip(*rows, strict=True)]
+    if names[:2] == _KEYS and not any(are_integers[:2]):
+        text = (*text, "; if items come first: ", _named(file, (*_KEYS[::-1], *names[2:]), separator))
     if file.role != "predictions" or len(names) != len(_RUN) // 2 or not all(row[2].isdigit() for row in rows):
-        return (_NO_NAMES, line)
-    return (_NO_NAMES, line, "; or, by rank: ", _named(file, ("user", "item", "rank"), separator))
+        return text
+    return (*text, "; or, by rank: ", _named(file, ("user", "item", "rank"), separator))
 
 
 @contextmanager
