@@ -9,7 +9,7 @@ import json
 import re
 import tempfile
 import warnings
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import chdir
 from functools import partial
 from pathlib import Path
@@ -20,9 +20,13 @@ import pandas as pd
 import polars as pl
 import pytest
 import scipy.sparse
+from hypothesis import given, settings, strategies as st
 
 import exactk
+from exactk._cli.streams import as_command_option
+from exactk._runtime.faults import Option
 from exactk._runtime.table import markdown_of_cells
+from strategies import examples
 
 PAGE = Path(__file__).resolve().parent.parent / "docs/reference/what_your_input_is_taken_for.md"
 Call = Callable[[], object]
@@ -35,6 +39,7 @@ class Form(NamedTuple):
     meant: str
     readings: Mapping[str, object]
     calls: Mapping[str, Call]
+    refused: Callable[[exactk.ExactkError], str] = lambda _: "error"
 
     def outcome(self, container: str) -> str:
         """Return what the input is taken for, and whether that is said."""
@@ -44,8 +49,8 @@ class Form(NamedTuple):
             warnings.simplefilter("always")
             try:
                 given = self.calls[container]()
-            except exactk.ExactkError:
-                return "error"
+            except exactk.ExactkError as error:
+                return self.refused(error)
         reading = next((name for name, one in self.readings.items() if one == given), None)
         assert reading is not None, (self.name, container, given, self.readings)
         return f"{reading}, warns" if caught else reading
@@ -286,10 +291,134 @@ def file_forms() -> Iterator[Form]:
         yield Form(f"truth: {name}", "what it is", {"what it is": values(RELEVANT, RANKED)}, calls)
 
 
+# --- data sets and what tools write, each as its first lines
+
+TIME = 881250949
+Meant = Mapping[Any, Any]
+"""The items of each user: in order, or with grades or scores."""
+
+
+class File(NamedTuple):
+    """A file as people have it, and what it means as a truth and as predictions, if it can be either."""
+
+    name: str
+    lines: tuple[str, ...]
+    truth: Meant | None = None
+    predictions: Meant | None = None
+
+
+STARS = {1: {20: 4, 31: 3}, 2: {20: 5}}
+HITS = {"q1": {"d1": 2.5, "d2": 1.5}}
+FILES = [
+    File("qrels.txt", ("q1 0 d1 2", "q1 0 d2 1", "q2 0 d3 1"), {"q1": {"d1": 2, "d2": 1}, "q2": {"d3": 1}}),
+    File("aspects.qrels", ("q1 1 d1 1", "q1 2 d2 1", "q2 1 d3 1"), {"q1": ["d1", "d2"], "q2": ["d3"]}),
+    File("numbers.qrels", ("1 1 21 1", "1 2 22 1", "2 1 23 1")),
+    File("bm25.run", ("q1 Q0 d1 1 2.5 t", "q1 Q0 d2 2 1.5 t"), None, HITS),
+    File("copied.run", ("q1 Q0 d1 1 1 t", "q1 Q0 d2 2 2 t"), None, {"q1": ["d2", "d1"]}),
+    File("blank.run", ("q1 Q0 my doc 1 9.5 t", "q1 Q0 d2 2 8.5 t")),
+    File("qrels.dev.tsv", ("11\t0\t21\t1", "12\t0\t22\t1"), {"11": ["21"], "12": ["22"]}),
+    File("run.tsv", ("11\t22\t2", "11\t21\t1", "12\t21\t1"), None, {"11": ["21", "22"], "12": ["21"]}),
+    File("coil.tsv", ("11\t21\t0.9", "11\t22\t0.4")),
+    File("three.tsv", ("11\t21\t1", "12\t22\t1")),
+    File("beir.tsv", ("query-id\tcorpus-id\tscore", "q1\td1\t2.5", "q1\td2\t1.5"), HITS, HITS),
+    File("mteb.jsonl", ('{"query-id": "q1", "corpus-id": "d1", "score": 1}',), {"q1": ["d1"]}, {"q1": ["d1"]}),
+    File("u.data", (f"1\t20\t4\t{TIME}", f"1\t31\t3\t{TIME}", f"2\t20\t5\t{TIME}"), STARS),
+    File("u1.base", (f"ann\t20\t4\t{TIME}", f"ann\t31\t3\t{TIME}")),
+    File("ratings.dat", (f"1::20::4::{TIME}", f"1::31::3::{TIME}", f"2::20::5::{TIME}"), STARS),
+    File("ncf.test.negative", ("(0,25)\t1064\t174\t27", "(1,33)\t1072\t315\t33")),
+    File("train.txt", ("0 5 7 9 4", "1 6", "2 8 3"), *[{0: [5, 7, 9, 4], 1: [6], 2: [8, 3]}] * 2),
+    File("three_items.txt", ("0 5 7 9", "1 6 8 3")),
+    File("letor.txt", ("2 qid:1 1:.5 # d1", "1 qid:1 1:.2 # d2"), {1: {"d1": 2, "d2": 1}}),
+    File("mslr.txt", ("2 qid:1 1:.5", "1 qid:1 1:.2"), {1: {0: 2, 1: 1}}),
+    File("gowalla.txt", ("0\t2010-10-19T23:55:27Z\t30.23\t-97.79\t22847",)),
+    File("yoochoose.dat", ("1,2014-04-07T10:51:09.277Z,214536502,0",)),
+    File("amazon.csv", ("A1,B00,5.0,1341100800", "A2,B01,1.0,1367193600")),
+    File("lastfm.dat", ("userID\tartistID\tweight", "2\t51\t13883", "2\t52\t11690")),
+    File("hm.csv", ("customer_id,prediction", "0a,0568601043 0656719005")),
+    File(
+        "events.csv",
+        ("timestamp,visitorid,event,itemid", "1433221332117,2,view,35", "1433221332118,2,buy,36"),
+        {2: [35, 36]},
+    ),
+    File("ml.inter", ("user_id:token\titem_id:token\trating:float", "1\t20\t4", "1\t31\t3", "2\t20\t5"), STARS),
+    File("seq.inter", ("user_id:token\titem_id_list:token_seq", "a\tx y")),
+    File("header.csv", ("user,item,rating", "1,20,4", "1,31,3", "2,20,5"), STARS),
+    File("semicolon.csv", ("user;item;rating", "1;20;4", "1;31;3")),
+    File("bars.txt", ("user|item|rating", "1|20|4", "1|31|3")),
+    File("texts.csv", ("ann,tea,4", "ann,rice,3")),
+    File("integers.csv", ("1,20,4", "1,31,3")),
+    File("pairs.csv", ("ann,tea", "bob,rice")),
+    File("map.json", ('{"q1": {"d1": 2.5, "d2": 1.5}}',), HITS, HITS),
+    File("lists.json", ('{"q1": ["d1", "d2"]}',), {"q1": ["d1", "d2"]}, {"q1": ["d1", "d2"]}),
+    File("pairs.json", ('[["q1", "d1"], ["q1", "d2"]]',)),
+    File(
+        "rows.jsonl",
+        ('{"user": "q1", "item": "d1", "score": 2.5}', '{"user": "q1", "item": "d2", "score": 1.5}'),
+        {"q1": ["d1", "d2"]},
+        HITS,
+    ),
+    File(
+        "hits.jsonl",
+        ('{"qid": "q1", "results": [{"corpus_id": "d1", "score": 2.5}, {"corpus_id": "d2", "score": 1.5}]}',),
+        HITS,
+        HITS,
+    ),
+    File(
+        "rag.jsonl",
+        ('{"query": "q1", "expected_ids": ["d1"], "retrieved_ids": ["d2", "d1"]}',),
+        {"q1": ["d1"]},
+        {"q1": ["d2", "d1"]},
+    ),
+    File("otto.jsonl", ('{"session": 1, "events": [{"aid": 20, "ts": 16, "type": "clicks"}]}',), {1: [20]}, {1: [20]}),
+    File("corpus.jsonl", ('{"_id": "d1", "title": "", "text": "a"}',)),
+    File("rank_eval.json", ('{"requests": [{"id": "q1", "ratings": [{"_index": "i", "_id": "d1", "rating": 2}]}]}',)),
+    File("judgments.json", ('{"judgments": [{"query": "q1", "ratings": [{"docId": "d1", "rating": "2"}]}]}',)),
+]
+
+
+def lines_to_write(error: exactk.ExactkError) -> str:
+    """Return what the command line writes for each reading of a file that is refused."""
+    options = [as_command_option(part) for part in error.fault.hint if isinstance(part, Option)]
+    lines = [f"`{line}`" if line.startswith("--") else "pandas" for line in options]
+    return f"error: {' or '.join(lines)}" if lines else "error"
+
+
+def data_set_forms() -> Iterator[Form]:
+    """Yield the forms of data sets and of what tools write, in both roles."""
+    for name, lines, truth, predictions in FILES:
+        text = "\n".join(lines) + "\n"
+
+        def reads(role: str, meant: Meant | None, name: str = name, text: str = text) -> bool:
+            """Return whether the file means that, by the values beside the same users."""
+            path = file_of(name, lambda path: path.write_text(text))
+            if meant is None:
+                return exactk.read(path, role) is None  # type: ignore[call-overload]
+            if role == "truth":
+                others = {user: [*items][::-1] for user, items in meant.items()}
+                return values(path, others) == quiet_values(meant, others)
+            others = {user: [*items][:1] for user, items in meant.items()}
+            return values(others, path) == quiet_values(others, meant)
+
+        first = lines[0].replace("\t", "→")
+        shown = first if len(first) <= MOST_SHOWN else f"{first[:MOST_SHOWN]}..."
+        calls = {"truth": partial(reads, "truth", truth), "predictions": partial(reads, "predictions", predictions)}
+        yield Form(f"{name}: `{shown}`", "read", {"read": True}, calls, lines_to_write)
+
+
+def quiet_values(truth: Any, predictions: Any) -> dict[str, float]:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return values(truth, predictions)
+
+
+MOST_SHOWN = 36  # characters of a line
+
+
 TABLES: dict[str, tuple[Callable[[], Iterator[Form]], list[str]]] = {
     "keyed items": (keyed_forms, ["mapping", "pairs", "pandas", "Polars", "Series", "CSV", "Parquet", "JSON"]),
     "matrices": (matrix_forms, list(MATRICES)),
     "files": (file_forms, [ending or "none" for ending in ENDINGS]),
+    "data sets and outputs": (data_set_forms, ["truth", "predictions"]),
 }
 
 
@@ -315,9 +444,84 @@ def test_what_input_is_taken_for(name: str, what: str) -> None:
         return
     meant = {form.name: form.meant for form in TABLES[name][0]()}
     for row in found.strip().splitlines()[2:]:
-        form, *outcomes = (cell.strip() for cell in row.strip("|").split("|"))
+        form, *outcomes = (cell.strip().replace("\\|", "|") for cell in re.split(r"(?<!\\)\|", row.strip("|")))
         for one in filter(None, outcomes):
-            assert one == "error" or one.endswith(", warns") or one == meant[form], (form, one)
+            assert one.startswith("error") or one.endswith(", warns") or one == meant[form], (form, one)
+
+
+def rows_of(lines: Sequence[str], name: str, role: str) -> dict[str, dict[str, float] | list[str]] | None:
+    """Return the items of each user as text, with their values or in order; None if that is an error or warned of."""
+    with tempfile.TemporaryDirectory() as folder, warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        path = Path(folder) / name
+        path.write_text("\n".join(lines) + "\n")
+        try:
+            given: Any = exactk.read(path, role)  # type: ignore[call-overload]
+        except exactk.ExactkError:
+            return None
+    if caught:
+        return None
+    items = given.items if given.item_vocabulary is None else given.item_vocabulary.array[given.items]
+    numbers = getattr(given, "grades", None) if role == "truth" else getattr(given, "scores", None)
+    found: dict[str, dict[str, float] | list[str]] = {}
+    for at, user in enumerate(given.user_vocabulary.array.tolist()):
+        span = slice(*given.indptr[at : at + 2])
+        texts = list(map(str, items[span].tolist()))
+        in_order = texts if role == "predictions" else dict.fromkeys(texts, 1.0)
+        found[str(user)] = in_order if numbers is None else dict(zip(texts, numbers[span].tolist(), strict=True))
+    return found
+
+
+def joined_by(line: str, change: Callable[[list[str]], list[str]]) -> str:
+    """Return the line after a change of its fields, or of the values of its objects."""
+    separator = next(one for one in ("::", "\t", ";", "|", ",", " ") if one in line)
+    return separator.join(change(line.split(separator)))
+
+
+CORRUPTIONS: dict[str, Callable[[str, int], list[str]]] = {
+    "a field less": lambda line, at: [
+        joined_by(line, lambda fields: [*fields[: at % len(fields)], *fields[at % len(fields) + 1 :]])
+    ],
+    "fields swapped": lambda line, at: [
+        joined_by(line, lambda fields: [*fields[: at % len(fields)], *fields[at % len(fields) :][::-1]])
+    ],
+    "a number as text": lambda line, at: [
+        joined_by(
+            line, lambda fields: ["ann" if index == at % len(fields) else one for index, one in enumerate(fields)]
+        )
+    ],
+    "a line that ends early": lambda line, at: [line[: at % len(line)]],
+    "a line twice": lambda line, at: [line, line],  # noqa: ARG005 - where does not matter
+}
+READ = [  # all but documents that are numbers of lines
+    (file, role)
+    for file in FILES
+    for role in ("truth", "predictions")
+    if len(file.lines) > 1 and file.name != "mslr.txt" and rows_of(file.lines, file.name, role) is not None
+]
+
+
+@given(of=st.sampled_from(READ), line=st.integers(0, 9), at=st.integers(0, 99), kind=st.sampled_from([*CORRUPTIONS]))
+@settings(max_examples=examples(300))
+def test_a_corrupted_line_never_changes_what_the_others_mean(
+    of: tuple[File, str], line: int, at: int, kind: str
+) -> None:
+    (name, lines, *_), role = of
+    line %= len(lines)
+    corrupted = rows_of([*lines[:line], *CORRUPTIONS[kind](lines[line], at), *lines[line + 1 :]], name, role)
+    if corrupted is None:
+        return
+    without = rows_of([*lines[:line], *lines[line + 1 :]], name, role)
+    if without is None:
+        return
+    assert sum(corrupted[user] != without.get(user) for user in corrupted) <= 1  # that of the line
+    for user, items in without.items():
+        found = corrupted[user]
+        if isinstance(items, dict):
+            assert isinstance(found, dict)
+            assert items.items() <= found.items()
+        else:
+            assert [item for item in found if item in items] == items
 
 
 def write_page() -> None:
