@@ -374,7 +374,7 @@ class TestColumns:
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
     ) -> None:
         """The file is named, also where its name is a letter of the message."""
-        write_file(tmp_path, name, PREDICTIONS.get(name, RUN))
+        write_file(tmp_path, name, b'{"q": {"d": 1}}' if name == "a.json" else PREDICTIONS.get(name, RUN))
         monkeypatch.chdir(tmp_path)
         message = f"item: expected None for a file without column names, found a column name in {name}"
         with pytest.raises(exactk.InputError, match=message):

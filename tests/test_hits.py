@@ -191,6 +191,13 @@ def test_what_is_refused(case: str) -> None:
     assert "a.jsonl" in str(caught.value)
 
 
+@pytest.mark.parametrize("container", WITH_COLUMNS)
+def test_fields_with_parts_are_no_columns(container: str) -> None:
+    rows = [{"user": "q1", "hits": [{"item": {"id": "a"}, "parts": ["b"], "score": 0.5}]}]
+    with pytest.raises(exactk.InputError, match=r"a column for the item.* found the columns user, hits\[\]\.score"):
+        exactk.as_predictions(CONTAINERS[container](rows))
+
+
 def test_scores_that_only_later_hits_have_are_refused() -> None:
     """Else they would be left out, and lists would be in another order."""
     path = lines("a.jsonl", {"qid": "q1", "hits": [{"id": "a"}]}, {"qid": "q2", "hits": [{"id": "a"}, HIT]})

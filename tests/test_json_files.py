@@ -71,7 +71,14 @@ def test_nan_and_infinity_are_numbers_as_in_csv() -> None:
     [
         ('{"q1": {"d1": 1, "d1": 1}}', "expected each key once in an object, found 'd1' twice in a.json"),
         ('{"q1": ["d1"], "q2": [], "q1": ["d2"]}', "expected each key once in an object, found 'q1' twice in a.json"),
-        ('[{"user": "q1", "item": "d1"}]', f"expected {EXPECTED}, found a list in a.json; rows are read from .jsonl"),
+        ('[["q1", "d1"]]', f"expected {EXPECTED}, found a list in a.json"),
+        ("[]", f"expected {EXPECTED}, found a list in a.json"),
+        ('[{"user": "q1", "item": "d1", "score": 1}, 7]', f"expected {EXPECTED}, found a list in a.json"),
+        (
+            '[{"user": "q1", "item": "d1", "score": 1}, {"user": 7}]',
+            "a string in the field user, found 7 in object 2 in a.json",
+        ),
+        ('[{"user": "q1", "item": "d1"}]', "expected a score or rank column, because the order of rows has no meaning"),
         ('{"user": {"0": "q1"}, "item": {"0": "d1"}}', f"expected {EXPECTED}, found columns user, item in a.json; "),
         ('"q1"', f"expected {EXPECTED}, found a string in a.json"),
         ("null", f"expected {EXPECTED}, found null in a.json"),

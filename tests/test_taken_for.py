@@ -371,8 +371,24 @@ FILES = [
     ),
     File("otto.jsonl", ('{"session": 1, "events": [{"aid": 20, "ts": 16, "type": "clicks"}]}',), {1: [20]}, {1: [20]}),
     File("corpus.jsonl", ('{"_id": "d1", "title": "", "text": "a"}',)),
-    File("rank_eval.json", ('{"requests": [{"id": "q1", "ratings": [{"_index": "i", "_id": "d1", "rating": 2}]}]}',)),
-    File("judgments.json", ('{"judgments": [{"query": "q1", "ratings": [{"docId": "d1", "rating": "2"}]}]}',)),
+    File(
+        "rank_eval.json",
+        ('{"requests": [{"id": "q1", "ratings": [{"_index": "i", "_id": "d1", "rating": 2}]}]}',),
+        {"q1": {"d1": 2}},
+    ),
+    File(
+        "judgments.json",
+        ('{"judgmentRatings": [{"query": "q1", "ratings": [{"docId": "d1", "rating": "2.000"}]}]}',),
+        {"q1": {"d1": 2}},
+    ),
+    File("rows.json", ('[{"qid": "q1", "docid": "d1", "score": 2.5}]',), {"q1": ["d1"]}, {"q1": ["d1"]}),
+    File("response.json", ('{"took": 3, "hits": {"hits": [{"_id": "d1", "_score": 2.5}]}}',)),
+    File(
+        "responses.json",
+        ('{"q1": {"took": 3, "hits": {"hits": [{"_id": "d1", "_score": 2.5}, {"_id": "d2", "_score": 1.5}]}}}',),
+        HITS,
+        HITS,
+    ),
 ]
 
 

@@ -154,8 +154,8 @@ def read(
     type. JSON lines may hold one row each, such as ``{"user": 1, "item": 2, "score": 0.5}``, or one user each, such as
     ``{"user": 1, "items": [2, 3], "scores": [0.5, 0.25]}``, also with lists of hits: ``{"query_id": "q1", "results":
     [{"corpus_id": "d7", "score": 0.5}]}``, whose fields are columns, as those of structs in Parquet and Arrow are:
-    ``score="results[].score"``, or ``score="score"`` alone. A ``.json`` file is one object from user to items, as
-    pytrec_eval, BEIR and ranx write it: ``{"u1": {"i2": 0.5, "i3": 0.25}}``, or ``{"u1": ["i2", "i3"]}``.
+    ``score="results[].score"``, or ``score="score"`` alone. A ``.json`` file is a list of such rows, or one object from
+    user to items, as pytrec_eval, BEIR and ranx write it: ``{"u1": {"i2": 0.5, "i3": 0.25}}``, or ``{"u1": ["i2", "i3"]}``.
 
     Text whose rows have no line of column names is read by ``columns``, or by itself if all rows have a form that no
     other has: qrels and runs of MS MARCO, ratings with times as in MovieLens, lists of integers as those of LightGCN, and
@@ -312,6 +312,9 @@ def _read(
     if format_name in COLUMN_SOURCES:
         sources = [COLUMN_SOURCES[format_name](file) for file in files]
         return _read_columns(sources, requested, format_name, text_ids=text_ids)
+    value = json_files.parse(file) if format_name == JSON and not others else None
+    if (rows := json_files.rows_of(file, value)) is not None:
+        return _read_columns([rows], requested, format_name, text_ids=text_ids)
     _refuse_columns(requested)
     if others and format_name in {ARCHIVE, JSON}:
         content = "archive of arrays" if format_name == ARCHIVE else "JSON file"
@@ -319,7 +322,7 @@ def _read(
     if format_name == ARCHIVE and text_ids:
         raise input_error("text_ids", "False for an archive of arrays", "True")
     if format_name == JSON:
-        table = json_files.read_object(file, text_ids=text_ids)
+        table = json_files.checked_object(value, file, text_ids=text_ids)
         container = read_containers.result_of_table(table, file.role, {})
     elif format_name == ARCHIVE:
         container = read_containers.result_of_arrays(archive.read_arrays(file), file.role)
@@ -341,7 +344,18 @@ def _read_trec(files: Sequence[File], form: str | None) -> read_containers.ReadR
 
 def has_columns(path: FilePath, role: str) -> bool:
     """Return whether a file in this role is read by columns, which have names."""
-    return format_of(parts_of(file_at(path, role, role))[0]) in COLUMN_SOURCES
+    file = parts_of(file_at(path, role, role))[0]
+    format_name = format_of(file)
+    return format_name in COLUMN_SOURCES or (format_name == JSON and json_files.rows_at(file) is not None)
+
+
+def source_at(path: FilePath, role: str) -> Source | None:
+    """Return the file in this role, or the first of several, if it is read by columns, which have names."""
+    file = parts_of(file_at(path, role, role))[0]
+    format_name = format_of(file)
+    if format_name == JSON:
+        return json_files.rows_at(file)
+    return COLUMN_SOURCES[format_name](file) if format_name in COLUMN_SOURCES else None
 
 
 def read_user_values(path: FilePath, argument: str, *, text_ids: bool, user: str | Sequence[str] | None = None) -> Any:  # noqa: ANN401 - pyarrow has no types

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from exactk._files import file_at, has_columns, json_files, read_files, read_user_values
+from exactk._files import file_at, has_columns, json_files, read_files, read_user_values, source_at
 from exactk._files.folders import parts_of
 from exactk._files.formats import COLUMN_SOURCES, JSON, format_of
 from exactk._files.forms import warn_of_ranks
@@ -28,15 +28,13 @@ if TYPE_CHECKING:
     from exactk._inputs.keys.column_roles import ColumnNames
     from exactk._inputs.types import FilePath
 
-__all__ = ["column_names", "has_columns", "read_argument", "read_catalogue_columns", "read_item_names", "warn_of_ranks"]
+__all__ = ["columns_at", "has_columns", "read_argument", "read_catalogue_columns", "read_item_names", "warn_of_ranks"]
 
 
-def column_names(path: FilePath, role: str) -> list[str]:
-    """Return the names of the file's columns; none for a format without."""
-    if not has_columns(path, role):
-        return []
-    file = file_at(path, role, role)
-    return list(COLUMN_SOURCES[format_of(file)](file).names)
+def columns_at(path: FilePath, role: str) -> Columns:
+    """Return the file's columns; none for a format without."""
+    source = source_at(path, role)
+    return Columns([]) if source is None else Columns(source.names, lists=lambda: source.list_names)
 
 
 _USER_VALUES = ("weights", "groups", "clusters")
@@ -63,12 +61,14 @@ def read_argument(path: FilePath, argument: str, columns: ColumnNames, *, text_i
         if argument == "candidates" and format_name == JSON:
             file.check_kind(pipes=True)
             return json_files.read_object(file, text_ids=text_ids)  # perhaps a list, of all users
-        roles = column_roles.ROLES[argument] if format_name in COLUMN_SOURCES else ()
-        if argument == "candidates" and roles:
+        if argument == "candidates" and format_name in COLUMN_SOURCES:
             file.check_kind(pipes=False)
             if len((source := COLUMN_SOURCES[format_name](file)).names) == 1:
                 return _read_items(source, argument, columns, text_ids=text_ids)
+        roles = column_roles.ROLES[argument]
         requested = {role: name for role, name in columns.items() if name is not None and role in roles}
+        if requested and not has_columns(path, argument):
+            requested = {}
         return read_files(files, requested, text_ids=text_ids).container
 
 

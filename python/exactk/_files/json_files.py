@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 import re
+from codecs import BOM_UTF8
 from contextlib import suppress
 from functools import cached_property, partial
 from itertools import chain, islice
-from typing import IO, TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -36,20 +37,28 @@ _MOST_COLUMNS = 64  # looked at for the names of columns
 
 def read_object(file: File, *, text_ids: bool = False) -> Any:  # noqa: ANN401 - whatever JSON holds
     """Return the mapping of the file; for candidates and the catalogue also a list of items."""
-    value = _parse(file)
+    return checked_object(parse(file), file, text_ids=text_ids)
+
+
+def checked_object(value: Any, file: File, *, text_ids: bool) -> Any:  # noqa: ANN401 - whatever JSON holds
+    """Return what a file holds, if it is what is expected of it."""
     if isinstance(value, dict):
+        if "took" in value and not {"hits", "responses"}.isdisjoint(value):
+            line = '{"query_id": ..., "hits": response["hits"]}'
+            hint = f"write a line {line} per query to a file that ends in .jsonl, or an object from query to response"
+            raise file.fault("hits by query", "a response, which does not name its query", hint)
         _check_keys_are_users(value, file)
+        value = {user: _plain_hits(content) for user, content in value.items()}
         return {user: _as_text(content) for user, content in value.items()} if text_ids else value
     if file.role in {"candidates", "catalogue"} and isinstance(value, list):
         return _as_text(value) if text_ids else value
-    hint = "rows are read from .jsonl or .ndjson, one object per line" if isinstance(value, list) else ""
-    raise file.fault(_EXPECTED.get(file.role, "an object from user to items"), _NAMES[type(value)], hint)
+    raise file.fault(_EXPECTED.get(file.role, "an object from user to items"), _NAMES[type(value)])
 
 
 _NAMES = {list: "a list", str: "a string", int: "a number", float: "a number", bool: "a bool", type(None): "null"}
 
 
-def _parse(file: File) -> Any:  # noqa: ANN401 - whatever JSON holds
+def parse(file: File) -> Any:  # noqa: ANN401 - whatever JSON holds
     """Return the value of the whole file. Raise InputError for what json.load would change or read in part."""
     with file.translate_errors("JSON", *DECOMPRESSION_ERRORS), open_bytes(file) as stream:
         text = stream.read()
@@ -128,6 +137,7 @@ def _as_text(content: Any) -> Any:  # noqa: ANN401 - whatever JSON holds
     return str(content) if isinstance(content, int) and not isinstance(content, bool) else content
 
 
+_HEAD_SIZE = 1 << 12  # bytes of a file that say whether it is a list
 _SMALL = 1 << 20  # bytes that the standard library reads before pyarrow is imported
 _MAX_LINE = 1 << 24  # bytes: all of a user's list
 _SAMPLED_LINES = 1000  # lines, until each column has been seen with something in it
@@ -232,8 +242,8 @@ class JsonLines(Source):
 
     @cached_property
     def _first_row(self) -> dict[str, Any]:
-        with self._translate_errors(), open_bytes(self.file) as stream:
-            first = column_roles.sample_of_rows(row for _, _, row in self._rows(stream))
+        with self._translate_errors():
+            first = column_roles.sample_of_rows(row for _, _, row in self._rows())
         if not first:
             raise self.file.fault("one JSON object per line", "no line")
         return first
@@ -315,8 +325,8 @@ class JsonLines(Source):
         """Return the type of each column, from the first lines."""
         kinds: dict[str, FieldKind] = {}
         has_lists = False
-        with self._translate_errors(), open_bytes(self.file) as stream:
-            for _, _, row in islice(self._rows(stream), _SAMPLED_LINES):
+        with self._translate_errors():
+            for _, _, row in islice(self._rows(), _SAMPLED_LINES):
                 for name in columns.all:
                     value = None
                     with suppress(KeyError, TypeError):
@@ -329,20 +339,24 @@ class JsonLines(Source):
                     break
         return {name: kinds.get(name, FieldKind(int, has_lists)) for name in columns.all}
 
-    def _rows(self, stream: IO[bytes]) -> Iterator[tuple[int, bytes, dict[str, Any]]]:
+    def _rows(self) -> Iterator[tuple[int, bytes, dict[str, Any]]]:
         """Yield number, text and object of each non-empty line."""
-        for line_number, line in numbered_lines(stream, self.file, _MAX_LINE):
-            if not line.strip():
-                continue
-            try:
-                row = json.loads(line.decode(), parse_float=_parse_decimal, object_pairs_hook=_object_of)
-            except _RepeatedKeyError as error:
-                raise self.file.line_fault("each field once", f"{error.key!r} twice", line_number, line) from None
-            except (ValueError, RecursionError):
-                raise self.file.line_fault("a JSON object", "invalid JSON", line_number, line) from None
-            if not isinstance(row, dict):
-                raise self.file.line_fault("a JSON object", type(row).__name__, line_number, line)
-            yield line_number, line, row
+        with open_bytes(self.file) as stream:
+            for line_number, line in numbered_lines(stream, self.file, _MAX_LINE):
+                if not line.strip():
+                    continue
+                try:
+                    row = json.loads(line.decode(), parse_float=_parse_decimal, object_pairs_hook=_object_of)
+                except _RepeatedKeyError as error:
+                    raise self.file.line_fault("each field once", f"{error.key!r} twice", line_number, line) from None
+                except (ValueError, RecursionError):
+                    raise self.file.line_fault("a JSON object", "invalid JSON", line_number, line) from None
+                if not isinstance(row, dict):
+                    raise self.file.line_fault("a JSON object", type(row).__name__, line_number, line)
+                yield line_number, line, _plain_row(row)
+
+    def _fault(self, expected: str, found: str, line_number: int, line: bytes) -> InputError:
+        return self.file.line_fault(Name(expected), found, line_number, line)
 
     def _raise_line_fault(self, kinds: Mapping[str, FieldKind]) -> None:
         """Raise InputError for the first invalid line, if any."""
@@ -352,25 +366,94 @@ class JsonLines(Source):
     def _valid_rows(self, kinds: Mapping[str, FieldKind]) -> Iterator[dict[str, Any]]:
         """Yield the values of each line. Raise InputError at the first invalid line."""
         later_roles = self._later_roles(kinds)
-        with self._translate_errors(), open_bytes(self.file) as stream:
-            for line_number, line, row in self._rows(stream):
+        with self._translate_errors():
+            for line_number, line, row in self._rows():
                 for name in column_roles.all_columns(row).difference(self._first_row) if later_roles else ():
                     if column_roles.usual_role(name) in later_roles:
-                        raise self.file.line_fault(
-                            Name(f"no field {name}, as in the first line"), "one", line_number, line
-                        )
+                        raise self._fault(f"no field {name}, as in the first line", "one", line_number, line)
                 values = {}
                 for name, kind in kinds.items():
                     try:
                         values[name] = column_roles.value_of(row, name)
                     except (KeyError, TypeError):  # of hits that are none
-                        raise self.file.line_fault(Name(f"a field {name}"), "none", line_number, line) from None
+                        raise self._fault(f"a field {name}", "none", line_number, line) from None
                     if fault := kind.fault(values[name]):
-                        raise self.file.line_fault(Name(f"{fault[0]} in the field {name}"), fault[1], line_number, line)
+                        raise self._fault(f"{fault[0]} in the field {name}", fault[1], line_number, line)
                 yield values
 
     def _translate_errors(self) -> AbstractContextManager[None]:
         return self.file.translate_errors("JSON lines", *DECOMPRESSION_ERRORS)
+
+
+def _plain_hits(value: Any) -> Any:  # noqa: ANN401 - whatever JSON holds
+    """Return the list of hits in a response of Elasticsearch, or in the hits of one; other values unchanged."""
+    while isinstance(value, dict) and isinstance(value.get("hits"), (dict, list)):
+        value = value["hits"]
+    return value
+
+
+def _plain_row(row: dict[str, Any]) -> dict[str, Any]:
+    """Return the row with hits of Elasticsearch as a list, and with ratings that OpenSearch writes as text as numbers."""
+    if "hits" in row:
+        row["hits"] = _plain_hits(row["hits"])
+    ratings = row.get("ratings")
+    for rating in ratings if isinstance(ratings, list) else ():
+        if isinstance(rating, dict) and isinstance(text := rating.get("rating"), str):
+            number = parse_number(text)
+            rating["rating"] = text if number is None else number
+    return row
+
+
+class JsonRows(JsonLines):
+    """A list of objects in a file of JSON, one per row."""
+
+    def __init__(self, file: File, objects: list[dict[str, Any]]) -> None:
+        super().__init__(file)
+        self._objects = objects
+
+    def read_all(self, columns: ColumnChoice) -> ColumnTable:
+        """Return all rows of these columns as a table."""
+        return self._read_rows(self._kinds(columns))
+
+    def _rows(self) -> Iterator[tuple[int, bytes, dict[str, Any]]]:
+        """Yield number and object of each row."""
+        for number, row in enumerate(self._objects, 1):
+            yield number, b"", _plain_row(row)
+
+    def _fault(self, expected: str, found: str, line_number: int, line: bytes) -> InputError:  # noqa: ARG002 - of lines
+        return self.file.fault(Name(expected.replace("line", "object")), f"{found} in object {line_number}")
+
+
+_JUDGMENTS = ("requests", "judgmentRatings")
+"""The lists of Elasticsearch's `rank_eval` and of OpenSearch, each of queries with ratings."""
+
+
+def rows_at(file: File) -> JsonRows | None:
+    """Return the rows of a file whose JSON is a list of objects, or has a list of judgments; None for another, and for a pipe."""
+    with suppress(OSError, *DECOMPRESSION_ERRORS):
+        if file.path.is_file():
+            with open_bytes(file) as stream:
+                head = stream.read(_HEAD_SIZE)
+            if head.removeprefix(BOM_UTF8).lstrip()[:1] == b"[" or any(name.encode() in head for name in _JUDGMENTS):
+                return rows_of(file, parse(file))
+    return None
+
+
+def rows_of(file: File, value: object) -> JsonRows | None:
+    """Return the rows of parsed JSON that is a list of objects, or has a list of judgments; None for another."""
+    judgments = next((value[name] for name in _JUDGMENTS if name in value), None) if isinstance(value, dict) else None
+    rows = value if judgments is None else judgments
+    if not isinstance(rows, list) or not rows or not all(isinstance(row, dict) for row in rows):
+        return None
+    if judgments is not None:
+        if not all(isinstance(row.get("ratings"), list) for row in rows):
+            return None
+        if file.role not in {"truth", "exclude"}:
+            raise file.fault("what a system recommends", "judgments of queries")
+        indexes = {str(one.get("_index")) for row in rows for one in row["ratings"] if isinstance(one, dict)}
+        if len(indexes) > 1:
+            raise file.fault("ratings of documents in one index", Name(" and ".join(sorted(indexes))))
+    return JsonRows(file, rows)
 
 
 def _flat(column: Any) -> Any:  # noqa: ANN401 - pyarrow has no types

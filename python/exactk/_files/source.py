@@ -187,7 +187,8 @@ def choose_columns(source: Source, requested: RequestedColumns, *, is_first: boo
     if role in {"predictions", "scores"} and not chosen.values and source.has_one_item_per_row:
         raise column_roles.order_error(columns, chosen.names, VALUE_ROLES[role], role)
     used = {*chosen.names}
-    others = tuple(name for name in source.number_columns() if name not in used) if is_first else ()
+    of_numbers = column_roles.beside(chosen.item, source.number_columns()) if is_first else ()
+    others = tuple(name for name in of_numbers if name not in used)
     unused = UnusedColumns()
     if role == "truth" and requested.get("grade") is None:
         events = events_among((name for name in existing if name not in {*used, *others}), source.texts_of)

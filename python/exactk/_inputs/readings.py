@@ -25,7 +25,7 @@ from exactk._inputs.checks import entries_of
 from exactk._inputs.containers import frames
 from exactk._inputs.containers.sequences import AS_ITEMS, WITH_NUMBERS
 from exactk._inputs.containers.tables import is_frame, open_table
-from exactk._inputs.keys.column_roles import usual_role
+from exactk._inputs.keys.column_roles import Columns, item_column, lists_of, usual_role
 from exactk._inputs.list_readings import (
     FEWEST_CHANGES,
     FEWEST_LISTS_OF_BOTH,
@@ -53,7 +53,7 @@ from exactk._inputs.registry import (
 )
 from exactk._inputs.truth import Truth
 from exactk._inputs.ways_on import each_row
-from exactk._runtime.errors import input_error, warn
+from exactk._runtime.errors import InputError, input_error, warn
 from exactk._runtime.faults import Option
 
 if TYPE_CHECKING:
@@ -179,23 +179,28 @@ def lines_of_ranks(predictions: ClassifiedValue, columns: ColumnNames) -> Text:
 def check_not_truth(truth: object, others: Iterable[tuple[str, object]], columns: ColumnNames) -> None:
     """Raise InputError if another argument is the truth, or the file that the truth is or a copy of it, by the same columns."""
     for argument, value in others:
-        if (
-            value is None
-            or not _are_same(truth, value)
-            or (argument == "predictions" and _has_own_grades(truth, columns))
-        ):
+        if value is None or not _are_same(truth, value) or (argument == "predictions" and _are_apart(truth, columns)):
             continue
         hint: Text = ()
         if argument == "predictions":
-            names = Option("grade", "NAME"), " and ", Option("score", "NAME")
+            names: Text = (Option("grade", "NAME"), " and ", Option("score", "NAME"))
+            if is_path(truth) and len((of_both := _columns_of(truth)).lists()) > 1:
+                items = {one: next(iter(lists_of(one, of_both)), "NAME") for one in ("truth", "predictions")}
+                lines = [f"exactk.read({str(truth)!r}, {one!r}, item={item!r})" for one, item in items.items()]
+                names = (" and ".join(lines),)
             hint = ("pass what the system recommends, or name columns of both: ", *names)
         source = f"the same {'file' if is_path(truth) else 'object'}"
         raise input_error(argument, "another input than the truth", source, hint=hint)
 
 
-def _has_own_grades(truth: object, columns: ColumnNames) -> bool:
-    """Return whether grades of the truth are in another column than the order of the predictions."""
-    found = [name for name in _names_of_columns(truth) if usual_role(name) == "grade" and name not in columns.values()]
+def _are_apart(truth: object, columns: ColumnNames) -> bool:
+    """Return whether items or grades of the truth are in other columns than the items or the order of the predictions."""
+    of_both = _columns_of(truth)
+    with suppress(InputError):
+        items = {item_column(of_both, columns.get("item"), argument) for argument in ("truth", "predictions")}
+        if len(items) > 1:
+            return True
+    found = [name for name in of_both.names if usual_role(name) == "grade" and name not in columns.values()]
     grade = columns.get("grade") or next(iter(found), None)
     return grade is not None and grade not in {columns.get("score"), columns.get("rank")}
 
@@ -219,12 +224,13 @@ def _are_same_files(one: FilePath, other: FilePath) -> bool:
         return False
 
 
-def _names_of_columns(value: object) -> list[str]:
-    """Return the names of the columns of a frame or file; none of what has no columns."""
+def _columns_of(value: object) -> Columns:
+    """Return the columns of a frame or file; none of what has no columns."""
     if is_path(value):
-        names: list[str] = file_reader().column_names(value, "truth")
-        return names
-    return open_table(value, "truth").names if is_frame(value) else []
+        columns: Columns = file_reader().columns_at(value, "truth")
+        return columns
+    table = open_table(value, "truth") if is_frame(value) else None
+    return Columns([]) if table is None else Columns(table.names, lists=lambda: table.list_names)
 
 
 Shapes: TypeAlias = frozenset[tuple[int, ...]]

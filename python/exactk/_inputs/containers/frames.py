@@ -143,7 +143,8 @@ def columns_by_role(
     others = [name for name in table.data_names if name not in used]
     if not others:
         return ColumnsByRole(chosen, selected, UnusedColumns(), columns)
-    numbers = table.number_names(others, with_lists=chosen.item in selected.list_offsets)
+    has_lists = chosen.item in selected.list_offsets
+    numbers = column_roles.beside(chosen.item, table.number_names(others, with_lists=has_lists))
     unused = UnusedColumns(tuple(numbers))
     if argument == "truth" and requested.get("grade") is None:
         texts = [name for name in others if name not in numbers]

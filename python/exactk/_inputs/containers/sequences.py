@@ -130,7 +130,7 @@ def _rows_of_hits(lists: list[Any], argument: str, encoding: Encoding) -> Rows |
         item, values = column_roles.choose_items(names, {}, argument, roles)
     except InputError:
         return None
-    if roles and not values and any(map(column_roles.names_lowest_as_best, table.names)):
+    if (roles and not values) or any(column_roles.names_user(name) for name in table.names):
         return None
     chosen = column_roles.ChosenColumns.of([], item, values)
     encoding = encoding._replace(source="the lists")

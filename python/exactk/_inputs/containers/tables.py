@@ -336,13 +336,17 @@ class LazyTable(Table):
 
 
 def split_structs(table: Any, argument: str) -> Any:  # noqa: ANN401 - pyarrow has no types
-    """Return the Arrow table with a column of lists per field in place of each column of lists of structs."""
+    """Return the Arrow table with a column of lists per plain field in place of each column of lists of structs."""
     pa = optional.arrow("a table")
     columns: list[tuple[str, Any]] = []
     for field, column in zip(table.schema, table.columns, strict=True):
         if _holds_lists_of_structs(field.type):
-            names = [f"{field.name}{HIT}{one.name}" for one in field.type.value_type]
-            columns += zip(names, _fields_of_lists(column, f"{argument}.{field.name}"), strict=True)
+            lists = zip(field.type.value_type, _fields_of_lists(column, f"{argument}.{field.name}"), strict=True)
+            columns += [
+                (f"{field.name}{HIT}{one.name}", of_field)
+                for one, of_field in lists
+                if not pa.types.is_nested(one.type)
+            ]
         else:
             columns.append((field.name, column))
     return pa.table([column for _, column in columns], names=[name for name, _ in columns])

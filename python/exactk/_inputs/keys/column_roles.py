@@ -247,7 +247,7 @@ def value_column(columns: Columns, role: str, requested: object, argument: str) 
     """Return the column of a role, if there is one."""
     if requested is not None:
         return _existing_column(columns.names, requested, role, argument)
-    matching = [name for name in columns.free if usual_role(name) == role]
+    matching = [name for name in columns.free if usual_role(name) == role and not _is_of_others(name, argument)]
     if len(matching) != 1:
         matching = _likeliest(columns, role, argument, matching) or matching
     if len(matching) > 1:
@@ -274,18 +274,48 @@ def _likeliest(columns: Columns, role: str, argument: str, matching: Sequence[st
         return [name for name in matching if _normalize(name) != "query"]
     if role == "user":
         beside = [name for name in free if HIT not in name and _normalize(name) in _USERS_OF_LISTS]
-        return beside if beside and columns.lists() else []
+        return beside if beside and columns.lists() and not any(map(names_user, free)) else []
     if role == "item":
-        first = _FIRST_WORDS.get(argument, frozenset())
-        named = [name for name in matching or free if not first.isdisjoint(words_of(name)[:1])]
-        lists = matching or (columns.lists() if named else ())
-        return [name for name in named if name in lists] or _beside_values(columns, argument)
+        named = lists_of(argument, columns)
+        return [name for name in matching if name in named] or named or _beside_values(columns, argument)
     if role == "grade" and not matching:
         is_beir = {*map(_normalize, columns.names)} >= _BEIR
         return [name for name in free if usual_role(name) == "score" and (HIT in name or is_beir)]
     if role == "score" and not matching:
         return [name for name in free if HIT in name and names_ratings(name)]
     return []
+
+
+def lists_of(argument: str, columns: Columns) -> list[str]:
+    """Return the lists of items of one side in rows with both, by their names."""
+    first = _FIRST_WORDS.get(argument, frozenset())
+    named = [name for name in columns.free if HIT not in name and not first.isdisjoint(words_of(name)[:1])]
+    lists = columns.lists() if named else ()
+    return [name for name in named if name in lists and _SCORE_WORDS.isdisjoint(words_of(name)[1:])]
+
+
+def _is_of_others(name: str, argument: str) -> bool:
+    """Return whether hits are those of the other side in rows with both, by their name."""
+    first = words_of(name)[:1]
+    return any(
+        argument != side and argument in _FIRST_WORDS and not one.isdisjoint(first)
+        for side, one in _FIRST_WORDS.items()
+    )
+
+
+def names_user(name: str) -> bool:
+    """Return whether a field of hits is a user: then these are rows, whatever is beside them."""
+    return HIT in name and _ROLES.get(_normalize(name.rpartition(HIT)[2])) == "user"
+
+
+def beside(item: str, names: Iterable[str]) -> list[str]:
+    """Return the names of columns that may belong to the items: not those of other hits, or of the other side of a row with both."""
+    hits, first, of_sides = item.rpartition(HIT)[0], words_of(item)[:1], frozenset().union(*_FIRST_WORDS.values())
+    return [
+        name
+        for name in names
+        if name.rpartition(HIT)[0] in {"", hits} and (of_sides.isdisjoint(one := words_of(name)[:1]) or one == first)
+    ]
 
 
 def _beside_values(columns: Columns, argument: str) -> list[str]:
@@ -480,6 +510,10 @@ def naming_hint(columns: Columns, *roles: str) -> Text:
             _names_rows_or_ids(name) != are_keys,
         )
     )
+    if roles == ("user",) and free:
+        free = [name for name in free if name not in columns.lists()]
+        if not free:
+            return ("each row of lists needs the id of its user",)
     grades = [name for name in columns.free if usual_role(name) == "grade"] if "score" in roles else []
     if "rank" in roles and not grades and free and names_lowest_as_best(free[0]):
         roles = ("rank",)  # as a score, the worst would be best

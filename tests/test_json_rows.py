@@ -1,0 +1,248 @@
+"""Rows of JSON that hold more than one input, or that search engines write: RAG, judgments and responses."""
+
+from __future__ import annotations
+
+import json
+import warnings
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+import pyarrow.parquet
+import pytest
+
+import exactk
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from commands import Run
+
+EXPECTED = {"q1": ["a"], "q2": ["c", "b"], "q3": ["d"]}
+RETRIEVED = {"q1": ["b", "a"], "q2": ["c"], "q3": []}
+TEXTS = {"q1": "who was it", "q2": "when was it", "q3": "why"}
+METRICS = ["mrr", "recall@1", "ndcg"]
+
+
+@pytest.fixture(autouse=True)
+def _folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+def lines(rows: list[dict[str, Any]]) -> str:
+    Path("rag.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+    return "rag.jsonl"
+
+
+def in_list(rows: Any) -> str:
+    Path("rag.json").write_text(json.dumps(rows, indent=1))
+    return "rag.json"
+
+
+def parquet(rows: list[dict[str, Any]]) -> str:
+    pa.parquet.write_table(pa.Table.from_pylist(rows), "rag.parquet")
+    return "rag.parquet"
+
+
+WRITERS: list[Callable[[list[dict[str, Any]]], str]] = [lines, in_list, parquet]
+
+
+def rag(truth: str = "expected_ids", predictions: str = "retrieved_ids", **fields: Any) -> list[dict[str, Any]]:
+    """Return one object per query."""
+    return [
+        {
+            **{name: of_query[query] for name, of_query in fields.items()},
+            truth: EXPECTED[query],
+            predictions: RETRIEVED[query],
+        }
+        for query in EXPECTED
+    ]
+
+
+QUERIES = dict(zip(EXPECTED, EXPECTED, strict=True))
+NAMES = [
+    ("expected_ids", "retrieved_ids"),
+    ("reference_context_ids", "retrieved_context_ids"),
+    ("ground_truth", "contexts"),
+    ("groundTruthIds", "contextIds"),
+    ("relevant_docs", "predicted_docs"),
+    ("gold", "retrieved"),
+]
+
+
+def quiet(truth: Any, predictions: Any, **options: Any) -> dict[str, float]:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        return dict(exactk.evaluate(truth, predictions, METRICS, **options))
+
+
+@pytest.mark.parametrize("write", WRITERS)
+@pytest.mark.parametrize("names", NAMES)
+def test_one_file_has_both_sides(names: tuple[str, str], write: Any) -> None:
+    path = write(rag(*names, query_id=QUERIES, query=TEXTS, answer=TEXTS))
+    assert quiet(path, path) == dict(exactk.evaluate(EXPECTED, RETRIEVED, METRICS))
+
+
+@pytest.mark.parametrize("write", WRITERS)
+@pytest.mark.parametrize("user", ["id", "question", "user_input", "query"])
+def test_the_query_is_what_is_beside_the_lists(user: str, write: Any) -> None:
+    fields: dict[str, Any] = {user: TEXTS, "response": TEXTS}
+    path = write(rag(**fields))
+    assert quiet(path, path) == dict(exactk.evaluate(EXPECTED, RETRIEVED, METRICS))
+
+
+@pytest.mark.parametrize("write", WRITERS)
+def test_either_side_may_hold_hits(write: Any, run: Run) -> None:
+    rows = rag(query_id=QUERIES)
+    for row in rows:
+        row["expected_ids"] = [{"id": item, "grade": grade} for grade, item in enumerate(row["expected_ids"], 1)]
+        row["retrieved_ids"] = [{"id": item, "score": 1 / rank} for rank, item in enumerate(row["retrieved_ids"], 1)]
+    path = write(rows)
+    truth = {query: {item: grade for grade, item in enumerate(items, 1)} for query, items in EXPECTED.items()}
+    assert quiet(path, path) == dict(exactk.evaluate(truth, RETRIEVED, METRICS))
+    result = run("evaluate", path, path, "-m", "mrr", "--format", "csv")
+    assert result.code == 0
+
+
+@pytest.mark.parametrize("write", WRITERS)
+def test_what_may_be_two_things_is_answered_with_lines_that_read_it(write: Any) -> None:
+    path = write(rag(query_id=QUERIES, reference_contexts={query: ["text"] for query in QUERIES}))
+    with pytest.raises(exactk.InputError) as caught:
+        exactk.evaluate(path, path, METRICS)
+    hint = str(caught.value).rpartition("name columns of both: ")[2]
+    assert hint.count("item=") == 2
+    hint = hint.replace("'reference_contexts'", "'expected_ids'")
+    truth, predictions = (eval(line, {"exactk": exactk}) for line in hint.split(" and "))  # noqa: S307 - the hint is our own
+    assert quiet(truth, predictions) == dict(exactk.evaluate(EXPECTED, RETRIEVED, METRICS))
+    with pytest.raises(exactk.InputError, match="one column for the item, found reference_contexts and expected_ids"):
+        exactk.read(path, "truth")
+
+
+@pytest.mark.parametrize("item", ["expected_ids", "retrieved_ids"])
+def test_one_column_is_not_both_sides(item: str) -> None:
+    path = lines(rag(query_id=QUERIES))
+    with pytest.raises(exactk.InputError, match="expected another input than the truth, found the same file"):
+        exactk.evaluate(path, path, METRICS, item=item)
+
+
+def test_scores_of_one_side_are_none_of_the_other() -> None:
+    path = lines(
+        rag(query_id=QUERIES, retrieved_scores={query: [0.5] * len(items) for query, items in RETRIEVED.items()})
+    )
+    with pytest.warns(exactk.EvaluationWarning, match="best first, and 'retrieved_scores' is not used") as caught:
+        exactk.evaluate(path, path, "mrr")
+    assert not any(str(one.message).startswith("truth") for one in caught)
+
+
+@pytest.mark.parametrize("write", WRITERS)
+def test_rows_without_a_query_are_refused(write: Any) -> None:
+    with pytest.raises(exactk.InputError, match=r"each row of lists needs the id of its user"):
+        exactk.read(write(rag()), "truth")
+
+
+JUDGED = {"q1": {"a": 3, "b": 0}, "q2": {"c": 1}}
+
+
+def rank_eval(index: str = "news", **more: Any) -> dict[str, Any]:
+    ratings = {
+        query: [{"_index": index, "_id": item, "rating": grade} for item, grade in items.items()]
+        for query, items in JUDGED.items()
+    }
+    requests = [
+        {"id": query, "request": {"query": {"match": {"text": query}}}, "ratings": ratings[query]} for query in JUDGED
+    ]
+    return {"requests": requests, "metric": {"precision": {"k": 20, "relevant_rating_threshold": 1}}, **more}
+
+
+def opensearch() -> list[dict[str, Any]]:
+    """Return judgments, whose ratings are text."""
+    ratings = {
+        query: [{"docId": item, "rating": f"{grade:.3f}"} for item, grade in items.items()]
+        for query, items in JUDGED.items()
+    }
+    return [{"query": query, "ratings": ratings[query]} for query in JUDGED]
+
+
+JUDGMENTS: dict[str, Callable[[], str]] = {
+    "rank_eval": lambda: in_list(rank_eval()),
+    "OpenSearch": lambda: in_list({"name": "j", "type": "IMPORT_JUDGMENT", "judgmentRatings": opensearch()}),
+    "OpenSearch, a list": lambda: in_list(opensearch()),
+    "OpenSearch, lines": lambda: lines(opensearch()),
+}
+
+
+@pytest.mark.parametrize("form", JUDGMENTS)
+def test_judgments_are_a_truth(form: str) -> None:
+    path = JUDGMENTS[form]()
+    grades = exactk.read(path, "truth").grades
+    assert grades is not None
+    assert grades.tolist() == [3.0, 0.0, 1.0]
+    predictions = {"q1": ["b", "a"], "q2": ["x"]}
+    assert quiet(path, predictions) == dict(exactk.evaluate(JUDGED, predictions, METRICS))
+
+
+@pytest.mark.parametrize(
+    ("content", "role", "message"),
+    [
+        (rank_eval(), "predictions", "expected what a system recommends, found judgments of queries in rag.json"),
+        (
+            {"requests": rank_eval()["requests"] + rank_eval("web")["requests"]},
+            "truth",
+            "expected ratings of documents in one index, found news and web in rag.json",
+        ),
+        ({"requests": [{"id": "q1"}]}, "truth", "in rag.json"),
+        ({"requests": [{"id": "q1", "ratings": [{"_id": "a"}]}]}, "truth", "in rag.json"),
+        ({"data": [{"id": "a"}, {"id": "b"}]}, "predictions", "in rag.json"),
+        ({"data": [{"user": "q1", "item": "a", "score": 1}]}, "predictions", "in rag.json"),
+        ([{"id": "x", "data": [{"user": "q1", "item": "a", "score": 1}]}], "predictions", "a column for the user"),
+        (
+            {"took": 3, "hits": {"hits": []}},
+            "predictions",
+            "a response, which does not name its query in rag.json; write a",
+        ),
+        ({"took": 3, "responses": []}, "predictions", "a response, which does not name its query in rag.json; write a"),
+    ],
+)
+def test_what_is_refused(content: Any, role: Any, message: str) -> None:
+    with pytest.raises((exactk.InputError, exactk.InputTypeError)) as caught:
+        exactk.read(in_list(content), role)
+    assert message in str(caught.value)
+
+
+def test_responses_of_elasticsearch_with_their_queries_are_read() -> None:
+    responses = {
+        query: {
+            "took": 3,
+            "hits": {
+                "total": {"value": len(items)},
+                "hits": [{"_id": item, "_score": 1 / rank} for rank, item in enumerate(items, 1)],
+            },
+        }
+        for query, items in RETRIEVED.items()
+    }
+    expected = dict(exactk.evaluate(EXPECTED, RETRIEVED, METRICS))
+    assert quiet(EXPECTED, in_list(responses)) == expected
+    assert (
+        quiet(EXPECTED, lines([{"query_id": query, **response} for query, response in responses.items()])) == expected
+    )
+    assert (
+        quiet(EXPECTED, lines([{"query_id": query, "hits": one["hits"]} for query, one in responses.items()]))
+        == expected
+    )
+
+
+def test_rows_in_a_list_have_columns() -> None:
+    rows = [
+        {"who": query, "what": item, "score": -rank}
+        for query, items in RETRIEVED.items()
+        for rank, item in enumerate(items)
+    ]
+    path = in_list(rows)
+    read = exactk.read(path, "predictions", user="who", item="what")
+    expected = {query: items for query, items in RETRIEVED.items() if items}
+    assert quiet(EXPECTED, read) == dict(exactk.evaluate(EXPECTED, expected, METRICS))
+    lines([{"who": query, "what": item} for query, items in EXPECTED.items() for item in items])
+    assert quiet("rag.jsonl", path, user="who", item="what") == quiet(EXPECTED, read)
+    numbers = in_list([{"user": 1, "item": 7, "score": 0.5}])
+    as_text = exactk.read(numbers, "predictions", text_ids=True)
+    assert exactk.recall_at_k({"1": ["7"]}, as_text, 1) == exactk.recall_at_k({1: [7]}, numbers, 1) == 1
