@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -96,3 +97,52 @@ def test_what_is_not_read_is_refused_as_elsewhere(tmp_path: Path, run: Run) -> N
     assert_refused(run("read", tmp_path / "u.data", "--role", "predictions"), "expected 6 fields")
     assert_refused(run("read", tmp_path / "none"), "truth: expected a readable file")
     assert_refused(run("read", tmp_path / "u.data", "--exclude-form", "qrels"), "--exclude-form: expected a file")
+
+
+def test_options_of_files_are_those_of_one_system_or_all(
+    tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name, text in {
+        "truth.csv": "who,what,price,stars\nann,x,9,1\n",
+        "als.txt": "ann;x;1\nann;y;2\n",
+        "knn.csv": "q,d,sim,loss\nann,x,2,1\nann,y,1,2\n",
+        "bm25.csv": "ann Q0 y 1 2 t\nann Q0 x 2 1 t\n",
+        "among.txt": "ann|z|x\nann|z|w\n",
+    }.items():
+        (tmp_path / name).write_text(text)
+    truth = ["truth.csv", "--truth-columns", "user=who,item=what,grade=stars"]
+    of_systems = ["als:user,item,score", "knn:user=q,item=d,rank=loss"]
+    options = [word for text in of_systems for word in ("--predictions-columns", text)]
+    options += ["--predictions-form", "bm25:run", "--predictions-separator", "als:semicolon"]
+    values = ("-m", "mrr", "--format", "json")
+    result = run("compare", *truth, "als.txt", "knn.csv", "bm25.csv", *options, *values)
+    reports = {one["system"]: one["values"]["mrr"] for one in json.loads(result.out)["reports"]}
+    assert reports == {"als": 0.5, "knn": 1.0, "bm25": 0.5}
+    every = ["--predictions-columns", "user,item,rank", "--predictions-columns", "knn:user=q,item=d,score=loss"]
+    result = run("compare", *truth, "als.txt", "knn.csv", *every, *values)
+    reports = {one["system"]: one["values"]["mrr"] for one in json.loads(result.out)["reports"]}
+    assert reports == {"als": 1.0, "knn": 0.5}
+    among = [
+        "--candidates",
+        "among.txt",
+        "--candidates-columns",
+        "user,-,item",
+        "--predictions-columns",
+        "user,item,score",
+    ]
+    result = run("evaluate", *truth, "als.txt", *among, *values)
+    assert json.loads(result.out)["reports"][0]["values"] == {"mrr": 1.0}
+    for words, message in (
+        (["--predictions-columns", "nope:user,item"], "--predictions-columns: expected the name of a system: als, knn"),
+        (["--candidates-form", "qrels"], "--candidates-form: expected a file that it is for"),
+        (["--predictions-form", "als:trec"], "expected one of run, msmarco-run"),
+        (["--truth-form", "als:qrels"], "expected one of qrels, "),
+        (["--truth-columns", "user=a,grade"], "each role once with a column such as user=u,item=i"),
+        (["--truth-columns", "item=a,item=b"], "each role once"),
+        (["--truth-columns", "user=a,score=b"], "score: expected None for the role truth"),
+    ):
+        assert_refused(run("compare", *truth, "als.txt", "knn.csv", *words), message)
+    (tmp_path / "a.csv").write_text("who,day,what\nann,1,x\n")
+    shown = run("read", "a.csv", "--truth-columns", "user=who,user=day,item=what").out
+    assert "who     user\nday     user\nwhat    item\n" in shown

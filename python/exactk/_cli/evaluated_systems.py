@@ -286,7 +286,9 @@ def _read(arguments: argparse.Namespace, systems: Mapping[str, Sequence[Path]], 
         "progress": _has_progress_bar(arguments),
     }
     with FilesOfSystems():
-        return Data(truth, {system: read_system(arguments, paths) for system, paths in systems.items()}, options)
+        return Data(
+            truth, {system: read_system(arguments, paths, system) for system, paths in systems.items()}, options
+        )
 
 
 def _of_shard(data: Data, shard: Shard) -> Data:

@@ -150,7 +150,7 @@ def _add_value_options(
         metavar="SEP",
         help="what separates the id of a document from the rest of its chunk's, such as '#'",
     )
-    add_item_columns(add_column_options(parser, truth=True, of_user=of_user))
+    add_item_columns(add_column_options(parser, truth=True, of_user=of_user, candidates=True))
     parser.add_argument(
         "--unit-names",
         type=_parse_unit_names,

@@ -6,7 +6,8 @@ import argparse
 import hashlib
 import re
 from contextlib import contextmanager, suppress
-from itertools import chain
+from functools import partial
+from itertools import chain, product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, cast
 
@@ -97,7 +98,13 @@ def add_input_option(parser: argparse._ActionsContainer, name: str, text: str) -
 
 
 def add_column_options(
-    parser: argparse.ArgumentParser, *, truth: bool, ranks: bool = True, of_user: str = "--user", exclude: bool = True
+    parser: argparse.ArgumentParser,
+    *,
+    truth: bool,
+    ranks: bool = True,
+    of_user: str = "--user",
+    exclude: bool = True,
+    candidates: bool = False,
 ) -> argparse._ArgumentGroup:
     """Add the options that name columns, and return their group; common names are detected without them."""
     parser.add_argument(
@@ -119,30 +126,80 @@ def add_column_options(
     if truth:
         columns.add_argument("--grade", metavar="NAME", help="grade column of the truth")
     fields = parser.add_argument_group(
-        "forms of text, and its fields by position",
-        "Options of predictions also apply to base predictions, and those of exclusions to training data.",
+        "forms and columns per file",
+        "Options of predictions also apply to base predictions, and those of exclusions to training data. NAME: in front of a "
+        "value of predictions makes it that of one system.",
     )
-    for role in ["truth"] * truth + ["predictions"] + ["exclude"] * exclude:
-        fields.add_argument(
-            f"--{role}-columns",
-            type=lambda text: text.split(","),
-            metavar="ROLES",
-            help=f"the role of each field, or -, such as {_SUCH_AS[role]}",
-        )
-        fields.add_argument(
-            f"--{role}-separator",
-            choices=[separator.name for separator in SEPARATORS.values()],
-            help="what separates fields, here or below a line of column names (default: what all rows show)",
-        )
-        fields.add_argument(
-            f"--{role}-form",
-            choices=[name for name, form in FORMS.items() if role in form.roles],
-            help="what the file is, whatever its ending is (default: what its ending and all rows show)",
-        )
+    separators = {separator.name: text for text, separator in SEPARATORS.items()}
+    for role in [role for role, is_read in zip(_SUCH_AS, (truth, True, exclude, candidates), strict=True) if is_read]:
+        names = {name: name for name, form in FORMS.items() if role in form.roles}
+        for option, parse, metavar, text in (
+            (
+                "columns",
+                _parse_columns,
+                "ROLES",
+                f"the role of each field, or -, such as {_SUCH_AS[role]}; or columns by role",
+            ),
+            (
+                "separator",
+                partial(_choose, separators),
+                f"{{{','.join(separators)}}}",
+                f"{_SEPARATES} (default: what all rows show)",
+            ),
+            (
+                "form",
+                partial(_choose, names),
+                f"{{{','.join(names)}}}",
+                f"{_IS_FORM} (default: what its ending and all rows show)",
+            ),
+        ):
+            fields.add_argument(
+                f"--{role}-{option}",
+                type=partial(_of_system, parse, role),
+                action="append",
+                default=[],
+                metavar=metavar,
+                help=text,
+            )
     return columns
 
 
-_SUCH_AS = {"truth": "user,-,item,grade", "predictions": "user,item,rank", "exclude": "user,item,-,-"}
+_SEPARATES = "what separates fields, here or below a line of column names"
+_IS_FORM = "what the file is, whatever its ending is"
+_SUCH_AS = {
+    "truth": "user,-,item,grade",
+    "predictions": "user,item,rank",
+    "exclude": "user,item,-,-",
+    "candidates": "user,item,-",
+}
+
+
+def _of_system(parse: Callable[[str], Any], role: str, text: str) -> tuple[str, Any]:
+    """Return the system whose name stands before a colon, empty if none does, and the value of an option."""
+    name, colon, value = text.partition(":")
+    has_name = role == "predictions" and colon and not {"=", ","} & {*name}
+    return (name, parse(value)) if has_name else ("", parse(text))
+
+
+def _parse_columns(text: str) -> list[str] | dict[str, Any]:
+    """Return the roles of fields by position, or the names of columns by role."""
+    parts = text.split(",")
+    if "=" not in text:
+        return parts
+    columns: dict[str, Any] = {}
+    for role, equals, name in (part.partition("=") for part in parts):
+        if not equals or (role in columns and role != "user"):
+            message = f"expected roles, or each role once with a column such as user=u,item=i, found {text!r}"
+            raise argparse.ArgumentTypeError(message)
+        columns[role] = [*columns[role], name] if role == "user" in columns else [name] if role == "user" else name
+    return columns
+
+
+def _choose(choices: Mapping[str, str], text: str) -> str:
+    if text not in choices:
+        message = f"expected one of {', '.join(choices)}, found {text!r}"
+        raise argparse.ArgumentTypeError(message)
+    return choices[text]
 
 
 Role = Literal["truth", "predictions", "exclude"]
@@ -158,25 +215,27 @@ _ROLE_COLUMNS: Mapping[str, tuple[str, ...]] = {
 """The options that name columns, by the role of the files that they apply to."""
 
 
-def read_file(arguments: argparse.Namespace, path: Path, role: Role) -> Any:  # noqa: ANN401 - depends on the role
+def read_file(arguments: argparse.Namespace, path: Path, role: Role, system: str = "") -> Any:  # noqa: ANN401 - depends on the role
     """Read a file in the given role, with the columns that the arguments name."""
     if role != "predictions" and path.is_dir():
         raise input_error(role, "a file", f"the directory {str(path)!r}", hint="only predictions may be a directory")
     with arguments.stdin.opened(path) as content:
-        options = {**_columns_of(arguments, path, role), **_fields_of(arguments, role)}
+        options = {**_columns_of(arguments, path, role, system), **_fields_of(arguments, role, system)}
         return exactk.read(content, role=role, text_ids=arguments.text_ids, **options)
 
 
-def read_system(arguments: argparse.Namespace, paths: Sequence[Path]) -> Any:  # noqa: ANN401 - predictions
+def read_system(arguments: argparse.Namespace, paths: Sequence[Path], system: str = "") -> Any:  # noqa: ANN401 - predictions
     """Read the files of a system as one set of predictions."""
     if len(paths) == 1:
-        return read_file(arguments, paths[0], "predictions")
-    return read_contents(arguments, paths, "predictions").container
+        return read_file(arguments, paths[0], "predictions", system)
+    return read_contents(arguments, paths, "predictions", system).container
 
 
-def read_contents(arguments: argparse.Namespace, paths: Sequence[Path], role: Role) -> Contents:
+def read_contents(
+    arguments: argparse.Namespace, paths: Sequence[Path], role: Role | Literal["candidates"], system: str = ""
+) -> Contents:
     """Return what files hold in the given role, and what they are taken for."""
-    requested, options = _columns_of(arguments, paths[0], role), _fields_of(arguments, role)
+    requested, options = _columns_of(arguments, paths[0], role, system), _fields_of(arguments, role, system)
     return files.read_files([File(path, role) for path in paths], requested, text_ids=arguments.text_ids, **options)
 
 
@@ -186,32 +245,44 @@ def read_option(arguments: argparse.Namespace, role: ArgumentRole, path: Path | 
         return None
     columns: ColumnNames = {"user": user_column(arguments), "item": arguments.item}
     with arguments.stdin.opened(path) as content:
+        if role == "candidates" and _said_of(arguments, role):
+            return read_contents(arguments, [content], role).container
         return read_argument(content, role, columns, text_ids=arguments.text_ids)
 
 
-def _columns_of(arguments: argparse.Namespace, path: Path, role: Role) -> dict[str, Any]:
+def _columns_of(arguments: argparse.Namespace, path: Path, role: str, system: str) -> dict[str, Any]:
     """Return the columns that the arguments name; none for a file without column names."""
-    if not _has_names(arguments, path, role):
+    if not _has_names(arguments, path, role, system):
         return {}
-    columns = {name: getattr(arguments, name, None) for name in _ROLE_COLUMNS[role]} | {"user": user_column(arguments)}
+    columns = _said_of(arguments, role, system).get("columns") or {
+        name: getattr(arguments, name, None) for name in _ROLE_COLUMNS[role]
+    } | {"user": user_column(arguments)}
     return {name: column for name, column in columns.items() if column is not None}
 
 
-def _has_names(arguments: argparse.Namespace, path: Path, argument: str) -> bool:
+def _has_names(arguments: argparse.Namespace, path: Path, argument: str, system: str) -> bool:
     """Return whether the file of an argument is read by columns, which have names."""
-    fields = _fields_of(arguments, _READ_AS.get(argument, argument))
-    if name := fields.get("form"):
+    said = _said_of(arguments, _READ_AS.get(argument, argument), system)
+    if name := said.get("form"):
         return isinstance(form := FORMS[name], NamedFormat) and form.format_name in COLUMN_SOURCES
-    return "columns" not in fields and ("separator" in fields or files.has_columns(path, argument))
+    if isinstance(columns := said.get("columns"), list):
+        return False
+    return columns is not None or "separator" in said or files.has_columns(path, argument)
 
 
-def _fields_of(arguments: argparse.Namespace, role: str) -> TextOptions:
-    """Return what the arguments say of the text of files in a role: its form, the roles of fields by position, their separator."""
-    fields: dict[str, Any] = {
-        option: getattr(arguments, f"{role}_{option}", None) for option in TextOptions.__annotations__
-    }
-    fields["separator"] = next((text for text, one in SEPARATORS.items() if one.name == fields["separator"]), None)
-    return cast("TextOptions", {option: value for option, value in fields.items() if value is not None})
+def _fields_of(arguments: argparse.Namespace, role: str, system: str) -> TextOptions:
+    """Return what the arguments say of the text of files: its form, the roles of fields by position, their separator."""
+    said = _said_of(arguments, role, system)
+    return cast("TextOptions", {option: value for option, value in said.items() if not isinstance(value, dict)})
+
+
+def _said_of(arguments: argparse.Namespace, role: str, system: str = "") -> dict[str, Any]:
+    """Return the options of files in a role, those of the system if there are any."""
+    said: dict[str, dict[str, Any]] = {}
+    for option in TextOptions.__annotations__:
+        for name, value in getattr(arguments, f"{role}_{option}", ()):
+            said.setdefault(name, {})[option] = value
+    return said.get(system) or said.get("", {})
 
 
 def user_column(arguments: argparse.Namespace) -> str | list[str] | None:
@@ -238,17 +309,27 @@ def check_inputs(arguments: argparse.Namespace, inputs: Sequence[Input]) -> None
         if inputs[0].argument == "truth" and one.argument in {"predictions", "exclude", "base_predictions"}:
             with in_system(one.system or ""):
                 check_not_truth(inputs[0].path, [(one.argument, one.path)], columns)
-    roles = {_READ_AS.get(one.argument, one.argument) for one in inputs}
-    for role in ("truth", "predictions", "exclude"):
-        if role not in roles and (fields := _fields_of(arguments, role)):
-            raise input_error(f"--{role}-{next(iter(fields))}", "a file that it is for, such as --exclude FILE", "none")
+    _check_forms(arguments, inputs)
     for name in dict.fromkeys(chain.from_iterable(_ROLE_COLUMNS.values())):
         if getattr(arguments, name, None) is None:
             continue
         of_option = [one for one in inputs if name in _ROLE_COLUMNS[one.argument]]
-        if not any(_has_names(arguments, one.path, one.argument) for one in of_option):
+        if not any(_has_names(arguments, one.path, one.argument, one.system or "") for one in of_option):
             without = " and ".join(dict.fromkeys(str(one.path) for one in of_option))
             raise input_error(f"--{name}", "a file with names of columns", f"none in {without}")
+
+
+def _check_forms(arguments: argparse.Namespace, inputs: Sequence[Input]) -> None:
+    """Raise InputError for an option of a form or of columns per file that is for no input."""
+    roles = {_READ_AS.get(one.argument, one.argument) for one in inputs}
+    systems = {one.system or "" for one in inputs if one.argument == "predictions"}
+    for role, option in product(_SUCH_AS, TextOptions.__annotations__):
+        for name, _ in getattr(arguments, f"{role}_{option}", ()):
+            if role not in roles:
+                raise input_error(f"--{role}-{option}", "a file that it is for, such as --exclude FILE", "none")
+            if name not in {"", *systems}:
+                expected = f"the name of a system: {', '.join(filter(None, systems)) or 'there is one, without a name'}"
+                raise input_error(f"--{role}-{option}", expected, repr(name))
 
 
 _READ_AS = {"train": "exclude", "base_predictions": "predictions"}

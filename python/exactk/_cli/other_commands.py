@@ -414,7 +414,7 @@ def run_fuse(arguments: argparse.Namespace) -> int:
         try:
             with without_warnings():  # that there are no items
                 exactk.fuse(dict.fromkeys(systems, no_lists), **options)  # refuses options before files are read
-            lists = {name: read_system(arguments, paths) for name, paths in systems.items()}
+            lists = {name: read_system(arguments, paths, name) for name, paths in systems.items()}
             fused = exactk.fuse(lists, unit_names=unit_names_of_call().pair, **options)
         except ExactkError as error:
             hint = tuple("--nan last" if part == _NAN_LAST else part for part in error.fault.hint)

@@ -15,7 +15,7 @@ from exactk._files.folders import parts_of
 from exactk._files.formats import ARCHIVE, COLUMN_SOURCES, JSON, TEXT, TREC, format_of
 from exactk._files.source import choose_columns, is_large, table_of_user_values
 from exactk._inputs.batches import Batches
-from exactk._inputs.keys.column_roles import ROLES
+from exactk._inputs.keys.column_roles import ROLES, ColumnNames
 from exactk._inputs.model.rows import locate_in_parts
 from exactk._runtime.errors import ExactkError, input_error, name_source, type_error
 from exactk._runtime.threads import read_ahead
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from typing import Any, Unpack
 
     from exactk._files.source import RequestedColumns, Source
-    from exactk._inputs.keys.column_roles import ColumnNames
     from exactk._inputs.model.lists import Exclusions, Rankings
     from exactk._inputs.model.scores import SparseScores
     from exactk._inputs.truth import Truth
@@ -34,50 +33,30 @@ if TYPE_CHECKING:
 Role: TypeAlias = Literal["truth", "predictions", "exclude"]
 
 
+class TextOptions(TypedDict, total=False):
+    """What is said of the text of a file: the name of its form, or the roles of its fields, and what separates them."""
+
+    form: str | None
+    columns: Sequence[str] | None
+    separator: str | None
+
+
+class ReadOptions(ColumnNames, TextOptions, total=False):
+    """The options of `read`."""
+
+    text_ids: bool
+
+
+@overload
+def read(path: FilePath, role: Literal["truth"], **options: Unpack[ReadOptions]) -> Truth: ...
 @overload
 def read(
-    path: FilePath,
-    role: Literal["truth"],
-    *,
-    text_ids: bool = False,
-    form: str | None = None,
-    columns: Sequence[str] | None = None,
-    separator: str | None = None,
-    **names: Unpack[ColumnNames],
-) -> Truth: ...
-@overload
-def read(
-    path: FilePath,
-    role: Literal["predictions"],
-    *,
-    text_ids: bool = False,
-    form: str | None = None,
-    columns: Sequence[str] | None = None,
-    separator: str | None = None,
-    **names: Unpack[ColumnNames],
+    path: FilePath, role: Literal["predictions"], **options: Unpack[ReadOptions]
 ) -> Rankings | SparseScores | Batches: ...
 @overload
-def read(
-    path: FilePath,
-    role: Literal["exclude"],
-    *,
-    text_ids: bool = False,
-    form: str | None = None,
-    columns: Sequence[str] | None = None,
-    separator: str | None = None,
-    **names: Unpack[ColumnNames],
-) -> Exclusions: ...
+def read(path: FilePath, role: Literal["exclude"], **options: Unpack[ReadOptions]) -> Exclusions: ...
 @overload
-def read(
-    path: FilePath,
-    role: Role,
-    *,
-    text_ids: bool = False,
-    form: str | None = None,
-    columns: Sequence[str] | None = None,
-    separator: str | None = None,
-    **names: Unpack[ColumnNames],
-) -> read_containers.ReadResult: ...
+def read(path: FilePath, role: Role, **options: Unpack[ReadOptions]) -> read_containers.ReadResult: ...
 def read(
     path: FilePath,
     role: Role,
@@ -210,14 +189,6 @@ def file_at(path: object, role: str, argument: str = "path") -> File:
     if "\0" in str(path):
         raise input_error(argument, "a path", repr(str(path)))
     return File(Path(path), role)
-
-
-class TextOptions(TypedDict, total=False):
-    """What is said of the text of a file: the name of its form, or the roles of its fields, and what separates them."""
-
-    form: str | None
-    columns: Sequence[str] | None
-    separator: str | None
 
 
 class Contents(NamedTuple):

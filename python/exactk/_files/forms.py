@@ -136,7 +136,7 @@ def _readings(file: File, form: TrecLike, lines: list[str], form_of_trec: str) -
     if any(_KINDS["date"].fullmatch(field) for row in rows for field in row):
         return other or _name_them(file)
     lists = _lists(file, lines)
-    trec: Text = ("if it is TREC: ", _line_by_form(file, form_of_trec))
+    trec: Text = ("if it is TREC: ", _line(file, form=form_of_trec))
     return _joined(other, lists, trec) if other else _joined(lists, trec, ("if not, ", *_name_them(file)))
 
 
@@ -164,7 +164,7 @@ def warn_of_trec(files: Sequence[tuple[File, _core.TrecColumns]]) -> None:
             "TREC; if it is a subtopic, ",
             f"{read}awk '$2 == {facts.iterations[0]}' > {_path(file)}.qrels",
             " selects one; if not, ",
-            _line_by_form(file, "qrels"),
+            _line(file, form="qrels"),
             " says so",
         )
     if file.role in _WITH_ORDER:
@@ -202,7 +202,7 @@ def warn_of_ranks(runs: Sequence[Run]) -> None:
         "; scores decide, as in trec_eval. ",
         _named(file, _BY_RANK),
         " orders by rank; ",
-        _line_by_form(file, "run"),
+        _line(file, form="run"),
         " says that scores do",
     )
 
@@ -220,13 +220,13 @@ def _named(file: File, names: Sequence[str], separator: str = " ") -> Option:
     has_commas = separator != "," and any(map(_DECIMAL_COMMA.fullmatch, chain.from_iterable(rows)))
     has_blanks = separator != " " and any(f"{separator} " in line or f" {separator}" in line for line in lines)
     is_plain = not has_commas and not has_blanks and all(len(row) == width for row in rows)
-    if file.role in _READ_ROLES and file.path.is_file() and is_plain:
+    if file.path.is_file() and is_plain:
         are_text = any(
             name in {"query", "document"} and all(map(_INTEGER_ID.fullmatch, ids)) for name, *ids in columns if names
         )
         is_clear = bool(names) and separators_of(lines, width) in ([separator], ["\t"] * (separator == " "))
         columns_read = [name if usual_role(name) in ROLES[file.role] else _UNREAD for name in names]
-        return _line_by_position(file, columns_read, "" if is_clear else separator, are_text=are_text)
+        return _line(file, columns=columns_read, separator="" if is_clear else separator, text_ids=are_text)
     options = f"sep={pandas_separator(separator)}"
     options += ", index_col=False" if separator == " " else ""  # which shifts no longer row
     options += f", names={list(names)!r}" if names else ""
@@ -237,35 +237,29 @@ def _named(file: File, names: Sequence[str], separator: str = " ") -> Option:
     return by_pandas(file, f"pandas.read_csv({str(file.path)!r}, {options}, {SEPARATORS[separator].pandas})")
 
 
-_READ_ROLES = frozenset({"truth", "predictions", "exclude"})
 _UNREAD = "-"
 
 
-def _line_by_position(file: File, names: Sequence[str], separator: str, *, are_text: bool = False) -> Option:
-    """Return how to read the file with these names of fields, or with its own column names if there are none."""
-    code, shell = "", []
-    if names:
-        code, shell = f", columns={list(names)!r}", [f"--{file.role}-columns {','.join(names)}"]
-    if separator:
-        code += f", separator={separator!r}"
-        shell += [f"--{file.role}-separator {SEPARATORS[separator].name}"]
-    if are_text:
-        code, shell = f"{code}, text_ids=True", [*shell, "--text-ids"]
-    call = f"{file.role}=exactk.read({str(file.path)!r}, {file.role!r}{code})"
+def _line(file: File, **options: Any) -> Option:  # noqa: ANN401 - of `exactk.read`
+    """Return how to read the file with those of these options that have a value."""
+    options = {name: value for name, value in options.items() if value}
+    role = {"scores": "predictions", "candidates": "exclude"}.get(file.role, file.role)  # of the same containers
+    code = "".join(f", {name}={value!r}" for name, value in options.items())
+    call = f"{file.role}=exactk.read({str(file.path)!r}, {role!r}{code})"
+    named = "candidates" if file.role == "candidates" else role
+    shell = [
+        "--text-ids" if name == "text_ids" else f"--{named}-{name} {_WRITTEN.get(name, str)(value)}"
+        for name, value in options.items()
+    ]
     return Option(file.role, "", call.replace("{", "{{").replace("}", "}}"), " ".join(shell))
 
 
-def _line_by_form(file: File, form: str) -> Option:
-    """Return how to read the file as of a form."""
-    role = {"scores": "predictions", "candidates": "exclude"}.get(file.role, file.role)  # of the same containers
-    call = f"{file.role}=exactk.read({str(file.path)!r}, {role!r}, form={form!r})"
-    return Option(file.role, "", call.replace("{", "{{").replace("}", "}}"), f"--{role}-form {form}")
+_WRITTEN: Mapping[str, Callable[[Any], str]] = {"columns": ",".join, "separator": lambda text: SEPARATORS[text].name}
+"""What the command line writes for values of options."""
 
 
 def _name_them(file: File) -> Text:
     """Return how to give fields a role where their values do not show it."""
-    if file.role not in _READ_ROLES:
-        return ("name the columns, as in names=['user', 'item', ...]",)
     code = "exactk.read(path, role, columns=['user', '-', 'item', ...])"
     return ("name the fields, as in ", Option("columns", "", code, f"--{file.role}-columns user,-,item,..."))
 
@@ -513,7 +507,7 @@ def advice(file: File, format_name: str) -> Text:
     if shown := _shown_format(file, lines, format_name):
         name, form = shown
         is_right = format_name == name or (format_name == JSON_LINES and name == JSON)
-        return () if is_right else (f"it is {name}: ", _line_by_form(file, form))
+        return () if is_right else (f"it is {name}: ", _line(file, form=form))
     if text := _negatives(file, lines) or _logged(file, lines):
         return text
     lists = _lists(file, lines)
@@ -584,14 +578,14 @@ def _logged(file: File, lines: list[str]) -> Text:
     """Return how to read the rows of data sets whose second field is a date."""
     for what, line, separator, names in _LOGS if file.role in _JUDGED and lines else ():
         if all(map(line.fullmatch, lines)):
-            return (f"if these are {what}: ", _line_by_position(file, names, separator))
+            return (f"if these are {what}: ", _line(file, columns=[*names], separator=separator))
     return ()
 
 
 def _lists(file: File, lines: list[str]) -> Text:
     """Return how to read lines of a user and any number of items, all of them integers, as which rows could be meant."""
     if "adjacency" in _forms_of(file) and may_be_lists(lines) and not any(map(_LARGE_NUMBER.search, lines)):
-        return ("if each line is a user and items: ", _line_by_form(file, "adjacency"))
+        return ("if each line is a user and items: ", _line(file, form="adjacency"))
     return ()
 
 
