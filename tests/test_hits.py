@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import warnings
+from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -137,7 +138,10 @@ def test_hits_are_what_the_mapping_is(form: str, container: str) -> None:
 def test_hits_of_a_truth_have_grades(container: str, name: str) -> None:
     rows = Form("query", "ratings", "docId", name).rows(TRUTH)
     truth = exactk.as_truth(CONTAINERS[container](rows))
-    assert dict(exactk.evaluate(truth, SCORED, METRICS)) == dict(exactk.evaluate(TRUTH, SCORED, METRICS))
+    is_rated = container == "JSON" and name == "rating"  # without the name of the list, which is that of judgments
+    with pytest.warns(exactk.EvaluationWarning, match="every rating above 0") if is_rated else nullcontext():
+        report = exactk.evaluate(truth, SCORED, METRICS)
+    assert dict(report) == dict(exactk.evaluate(TRUTH, SCORED, METRICS))
     assert sorted(truth.grades.tolist()) == [1.0, 1.0, 1.0, 2.0]  # type: ignore[union-attr]
 
 
@@ -196,6 +200,37 @@ def test_fields_with_parts_are_no_columns(container: str) -> None:
     rows = [{"user": "q1", "hits": [{"item": {"id": "a"}, "parts": ["b"], "score": 0.5}]}]
     with pytest.raises(exactk.InputError, match=r"a column for the item.* found the columns user, hits\[\]\.score"):
         exactk.as_predictions(CONTAINERS[container](rows))
+
+
+@pytest.mark.parametrize(
+    ("row", "message"),
+    [
+        ({"user": "u", "query": "q", "item": "a", "score": 1.0}, "one column for the user, found user and query"),
+        ({"id": 7, "item": "a", "tags": ["x"], "score": 1.0}, "a column for the user"),
+        ({"id": "x", "data": [{"user": "u", "item": "a", "score": 1.0}]}, "a column for the user"),
+        ({"id": 7, "tags": [{"name": "x", "count": 3}], "item": "a", "score": 1.0}, "a column for the user"),
+    ],
+)
+def test_what_is_beside_items_is_no_user_unless_it_must_be(row: dict[str, Any], message: str) -> None:
+    with pytest.raises(exactk.InputError, match=message):
+        exactk.as_predictions(pa.Table.from_pylist([row]))
+    with pytest.raises(exactk.InputError, match=message):
+        exactk.read(lines("a.jsonl", row), "predictions")
+
+
+@pytest.mark.parametrize("name", ["relevant", "expected", "gold", "predicted_rating"])
+def test_numbers_of_any_name_beside_items_are_warned_of(name: str) -> None:
+    rows = [{"user": "q1", "item": "a", name: 0}, {"user": "q1", "item": "b", name: 1}]
+    for truth in (pa.Table.from_pylist(rows), lines("a.jsonl", *rows)):
+        with pytest.warns(exactk.EvaluationWarning, match=f"'{name}' is not used"):
+            exactk.evaluate(truth, SCORED, "recall@1")
+
+
+def test_ids_in_hits_of_json_are_text_on_demand() -> None:
+    path = written("a.json", {"1": [{"docid": 7, "score": 0.5}], "2": None})
+    predictions = exactk.read(path, "predictions", text_ids=True)
+    assert exactk.recall_at_k({"1": ["7"]}, predictions, 1) == 1
+    assert exactk.recall_at_k({"1": [7]}, exactk.read(path, "predictions", item="docid"), 1) == 1
 
 
 def test_scores_that_only_later_hits_have_are_refused() -> None:

@@ -39,6 +39,8 @@ class _Columnar(Source):
     @cached_property
     def _split_fields(self) -> list[tuple[str, Any]]:
         """The columns, with one per field in place of lists of structs."""
+        if self.has_one_item_per_row:
+            return self.fields
         schema = self._arrow.schema([field for _, field in self.fields])
         return _named_fields(split_structs(schema.empty_table(), self.file.role).schema)
 

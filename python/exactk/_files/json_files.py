@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-from codecs import BOM_UTF8
 from contextlib import suppress
 from functools import cached_property, partial
 from itertools import chain, islice
@@ -43,12 +42,11 @@ def read_object(file: File, *, text_ids: bool = False) -> Any:  # noqa: ANN401 -
 def checked_object(value: Any, file: File, *, text_ids: bool) -> Any:  # noqa: ANN401 - whatever JSON holds
     """Return what a file holds, if it is what is expected of it."""
     if isinstance(value, dict):
-        if "took" in value and not {"hits", "responses"}.isdisjoint(value):
+        if isinstance(value.get("took"), int) and not {"hits", "responses"}.isdisjoint(value):
             line = '{"query_id": ..., "hits": response["hits"]}'
             hint = f"write a line {line} per query to a file that ends in .jsonl, or an object from query to response"
             raise file.fault("hits by query", "a response, which does not name its query", hint)
         _check_keys_are_users(value, file)
-        value = {user: _plain_hits(content) for user, content in value.items()}
         return {user: _as_text(content) for user, content in value.items()} if text_ids else value
     if file.role in {"candidates", "catalogue"} and isinstance(value, list):
         return _as_text(value) if text_ids else value
@@ -426,34 +424,42 @@ class JsonRows(JsonLines):
 
 _JUDGMENTS = ("requests", "judgmentRatings")
 """The lists of Elasticsearch's `rank_eval` and of OpenSearch, each of queries with ratings."""
+_LIST_OF_OBJECTS = re.compile(rb"\[\s*\{")
 
 
 def rows_at(file: File) -> JsonRows | None:
-    """Return the rows of a file whose JSON is a list of objects, or has a list of judgments; None for another, and for a pipe."""
+    """Return the rows of a file whose JSON begins with a list of objects; None for another, and for a pipe."""
     with suppress(OSError, *DECOMPRESSION_ERRORS):
         if file.path.is_file():
             with open_bytes(file) as stream:
                 head = stream.read(_HEAD_SIZE)
-            if head.removeprefix(BOM_UTF8).lstrip()[:1] == b"[" or any(name.encode() in head for name in _JUDGMENTS):
+            if _LIST_OF_OBJECTS.search(head):
                 return rows_of(file, parse(file))
     return None
 
 
-def rows_of(file: File, value: object) -> JsonRows | None:
-    """Return the rows of parsed JSON that is a list of objects, or has a list of judgments; None for another."""
-    judgments = next((value[name] for name in _JUDGMENTS if name in value), None) if isinstance(value, dict) else None
-    rows = value if judgments is None else judgments
-    if not isinstance(rows, list) or not rows or not all(isinstance(row, dict) for row in rows):
-        return None
-    if judgments is not None:
-        if not all(isinstance(row.get("ratings"), list) for row in rows):
-            return None
+def rows_of(file: File, value: Any) -> JsonRows | None:  # noqa: ANN401 - whatever JSON holds
+    """Return the rows of parsed JSON that is a list of objects, has a list of judgments, or hits of each user; None for another."""
+    judgments = [value[name] for name in _JUDGMENTS if name in value] if isinstance(value, dict) else []
+    if judgments and _are_objects(judgments[0]) and all(isinstance(row.get("ratings"), list) for row in judgments[0]):
         if file.role not in {"truth", "exclude"}:
             raise file.fault("what a system recommends", "judgments of queries")
-        indexes = {str(one.get("_index")) for row in rows for one in row["ratings"] if isinstance(one, dict)}
+        indexes = {str(one.get("_index")) for row in judgments[0] for one in row["ratings"] if isinstance(one, dict)}
         if len(indexes) > 1:
             raise file.fault("ratings of documents in one index", Name(" and ".join(sorted(indexes))))
-    return JsonRows(file, rows)
+        return JsonRows(file, judgments[0])
+    if isinstance(value, dict):
+        by_user = {user: _plain_hits(content) for user, content in value.items() if content is not None}
+        if any(isinstance(hits, list) and _are_objects(hits[:1]) for hits in by_user.values()):
+            rows = JsonRows(file, [{"user": user, "hits": hits} for user, hits in by_user.items()])
+            roles = {*map(column_roles.usual_role, rows.names)}
+            if not roles.isdisjoint({"score", "rank", "grade"}) and not any(map(column_roles.names_user, rows.names)):
+                return rows
+    return JsonRows(file, value) if _are_objects(value) else None
+
+
+def _are_objects(value: Any) -> bool:  # noqa: ANN401 - whatever JSON holds
+    return isinstance(value, list) and len(value) > 0 and all(isinstance(row, dict) for row in value)
 
 
 def _flat(column: Any) -> Any:  # noqa: ANN401 - pyarrow has no types

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from functools import lru_cache
 from itertools import chain, islice
 from typing import TYPE_CHECKING, Any, TypedDict
@@ -247,7 +248,10 @@ def value_column(columns: Columns, role: str, requested: object, argument: str) 
     """Return the column of a role, if there is one."""
     if requested is not None:
         return _existing_column(columns.names, requested, role, argument)
-    matching = [name for name in columns.free if usual_role(name) == role and not _is_of_others(name, argument)]
+    others = {"truth": "predictions", "predictions": "truth"}.get(argument)
+    matching = [
+        name for name in columns.free if usual_role(name) == role and not (HIT in name and _side_of(name) == others)
+    ]
     if len(matching) != 1:
         matching = _likeliest(columns, role, argument, matching) or matching
     if len(matching) > 1:
@@ -271,10 +275,11 @@ def _likeliest(columns: Columns, role: str, argument: str, matching: Sequence[st
     """Return the columns of a role that none or several have by their names alone, by what the others are."""
     free = columns.free
     if role == "user" and len(matching) > 1:  # the text of a query, beside its id
-        return [name for name in matching if _normalize(name) != "query"]
+        others = [name for name in matching if _normalize(name) != "query"]
+        return others if {*map(_normalize, others)} <= {"queryid", "qid"} else []
     if role == "user":
-        beside = [name for name in free if HIT not in name and _normalize(name) in _USERS_OF_LISTS]
-        return beside if beside and columns.lists() and not any(map(names_user, free)) else []
+        users = [name for name in free if HIT not in name and _normalize(name) in _USERS_OF_LISTS]
+        return users if users and _are_lists_of_items(columns, argument) else []
     if role == "item":
         named = lists_of(argument, columns)
         return [name for name in matching if name in named] or named or _beside_values(columns, argument)
@@ -286,21 +291,27 @@ def _likeliest(columns: Columns, role: str, argument: str, matching: Sequence[st
     return []
 
 
+def _are_lists_of_items(columns: Columns, argument: str) -> bool:
+    """Return whether each row holds a list of items, in which no item has a user."""
+    lists = {*columns.lists()}
+    if columns.named.isdisjoint(lists):
+        with suppress(InputError):
+            return item_column(columns, None, argument) in lists and not any(map(names_user, columns.names))
+        return False
+    return True
+
+
 def lists_of(argument: str, columns: Columns) -> list[str]:
     """Return the lists of items of one side in rows with both, by their names."""
-    first = _FIRST_WORDS.get(argument, frozenset())
-    named = [name for name in columns.free if HIT not in name and not first.isdisjoint(words_of(name)[:1])]
+    named = [name for name in columns.free if HIT not in name and _side_of(name) == argument]
     lists = columns.lists() if named else ()
     return [name for name in named if name in lists and _SCORE_WORDS.isdisjoint(words_of(name)[1:])]
 
 
-def _is_of_others(name: str, argument: str) -> bool:
-    """Return whether hits are those of the other side in rows with both, by their name."""
+def _side_of(name: str) -> str:
+    """Return the argument that a list is for in rows with both sides, by its name; empty if that says nothing."""
     first = words_of(name)[:1]
-    return any(
-        argument != side and argument in _FIRST_WORDS and not one.isdisjoint(first)
-        for side, one in _FIRST_WORDS.items()
-    )
+    return next((side for side, words in _FIRST_WORDS.items() if not words.isdisjoint(first)), "")
 
 
 def names_user(name: str) -> bool:
@@ -310,11 +321,9 @@ def names_user(name: str) -> bool:
 
 def beside(item: str, names: Iterable[str]) -> list[str]:
     """Return the names of columns that may belong to the items: not those of other hits, or of the other side of a row with both."""
-    hits, first, of_sides = item.rpartition(HIT)[0], words_of(item)[:1], frozenset().union(*_FIRST_WORDS.values())
+    hits, side = item.rpartition(HIT)[0], _side_of(item)
     return [
-        name
-        for name in names
-        if name.rpartition(HIT)[0] in {"", hits} and (of_sides.isdisjoint(one := words_of(name)[:1]) or one == first)
+        name for name in names if name.rpartition(HIT)[0] in {"", hits} and (not side or _side_of(name) in {"", side})
     ]
 
 
@@ -437,10 +446,7 @@ def check_distinct(names: Sequence[str], argument: str) -> None:
 
 def _existing_column(existing: Sequence[str], name: object, role: str, argument: str) -> str:
     if not isinstance(name, str):
-        parts = name if role == "item" and isinstance(name, (list, tuple)) else ()
-        joined = " + '/' + ".join(f"frame[{part!r}].astype(str)" for part in parts)
-        hint: Text = (Name(f"frame.assign(item={joined})"), " joins them") if parts else ()
-        raise type_error(role, "a column name", repr(name), hint=hint)
+        raise type_error(role, "a column name", repr(name))
     if (name := _full_name(existing, name)) not in existing:
         raise input_error(argument, f"the {role} column {name!r}", Name(f"the columns {_list_in_brief(existing)}"))
     if list(existing).count(name) > 1:
