@@ -675,7 +675,7 @@ WRONG: list[tuple[str, tuple[str, ...], str, dict[str, Any], str]] = [  # and wh
     ),
     ("a.txt", ("a,b,1,2",), "predictions", {"columns": ["user", "item", "score", "rank"]}, "and score or rank"),
     ("a.txt", ("a,b",), "truth", {"columns": ["user", "-"]}, "columns: expected user and item, found user, -"),
-    ("a.txt", ("a,b",), "truth", {"columns": ["user", "item", "item"]}, "one field as item, found 2"),
+    ("a.txt", ("a,b,c",), "truth", {"columns": ["user", "item", "item"]}, "one field as item, found 2"),
     ("a.txt", ("a,b",), "truth", {"columns": ["user", "movie"]}, "or - for a field that is not read, found 'movie'"),
     ("a.txt", ("a,b,1",), "exclude", {"columns": ["user", "item", "grade"]}, "user, item, or - .*found 'grade'"),
     ("a.txt", ("a,b",), "truth", {"columns": "user,item"}, "the role of each field"),
@@ -753,6 +753,22 @@ def test_several_fields_identify_a_user(tmp_path: Path) -> None:
     truth = exactk.read(path, "truth", columns=["user", "user", "item"])
     expected = {("ann", "monday"): ["tea"], ("bob", "monday"): ["milk"], ("ann", "friday"): ["milk"]}
     of_reading(truth, "truth", expected)
+
+
+def test_several_fields_of_an_item_are_joined_by_the_line(tmp_path: Path) -> None:
+    pandas = pytest.importorskip("pandas")
+    path = write(tmp_path, "a.txt", ("7;ann;01;tea;5", "8;ann;2;tea;4"))
+    with pytest.raises(exactk.InputError, match=r"one field as item, found 2 in .*; .* joins them") as caught:
+        exactk.read(path, "truth", columns=["-", "user", "item", "doc", "grade"])
+    line = caught.value.fault.hint[0]
+    assert isinstance(line, Option)
+    for truth in (read_by_code(line, "truth"), read_by_shell(line.shell, path, "truth")):
+        of_reading(truth, "truth", {"ann": ["01/tea", "2/tea"]})
+    frame = pandas.DataFrame({"user": ["ann"], "doc": ["tea"], "page": [3]})
+    with pytest.raises(exactk.InputTypeError, match=r"item: expected a column name, found .* joins them") as of_frame:
+        exactk.as_truth(frame, item=["doc", "page"])  # type: ignore[arg-type]
+    code = str(of_frame.value.fault.hint[0]).removesuffix(" joins them")
+    of_reading(exactk.as_truth(eval(code, {"frame": frame})), "truth", {"ann": ["tea/3"]})  # noqa: S307 - the text of our own message
 
 
 def test_sequences_of_items_are_warned_of(tmp_path: Path) -> None:

@@ -292,7 +292,8 @@ def by_position(file: File, columns: object, separator: object) -> tuple[Separat
                 "columns", f"{', '.join(ROLES[file.role])}, or - for a field that is not read", repr(name)
             )
         if role not in {"user", None} and roles.count(role) > 1:
-            raise input_error("columns", f"one field as {role}", str(roles.count(role)))
+            hint = (_joined_items(file, columns, separator), " joins them") if role == "item" else ()
+            raise input_error("columns", f"one field as {role}", str(roles.count(role)), hint=hint)
     if not {"user", "item"} <= {*roles} or (file.role == "predictions" and len({"score", "rank"} & {*roles}) != 1):
         expected = "user, item, and score or rank" if file.role == "predictions" else "user and item"
         raise input_error("columns", expected, ", ".join(columns) or "none")
@@ -304,6 +305,21 @@ def by_position(file: File, columns: object, separator: object) -> tuple[Separat
     ]
     fields = Fields(tuple(names))
     return Separated(file, str(separator or _one_separator(file, len(names))), fields), {"user": users} if users else {}
+
+
+def _joined_items(file: File, columns: Sequence[str], separator: object) -> Option:
+    """Return how to read several fields as one item."""
+    names = [f"c{number}" if name == _UNREAD else name for number, name in enumerate(columns, 1)]
+    items = [at for at, name in enumerate(names) if usual_role(name) == "item"]
+    for at in items:
+        names[at] = f"part {at + 1}"
+    parts = [names[at] for at in items]
+    text = str(separator or _one_separator(file, len(names)))
+    joined = " + '/' + ".join(f"rows[{part!r}]" for part in parts)
+    options = (
+        f"sep={pandas_separator(text)}, names={names}, dtype={dict.fromkeys(parts, 'str')}, {SEPARATORS[text].pandas}"
+    )
+    return by_pandas(file, f"pandas.read_csv({str(file.path)!r}, {options}).assign(item=lambda rows: {joined})")
 
 
 def _one_separator(file: File, width: int) -> str:

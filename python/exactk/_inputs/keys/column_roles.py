@@ -446,7 +446,10 @@ def check_distinct(names: Sequence[str], argument: str) -> None:
 
 def _existing_column(existing: Sequence[str], name: object, role: str, argument: str) -> str:
     if not isinstance(name, str):
-        raise type_error(role, "a column name", repr(name))
+        parts = name if role == "item" and isinstance(name, (list, tuple)) else ()
+        joined = " + '/' + ".join(f"frame[{part!r}].astype(str)" for part in parts)
+        hint: Text = (Name(f"frame.assign(item={joined})"), " joins them") if parts else ()
+        raise type_error(role, "a column name", repr(name), hint=hint)
     if (name := _full_name(existing, name)) not in existing:
         raise input_error(argument, f"the {role} column {name!r}", Name(f"the columns {_list_in_brief(existing)}"))
     if list(existing).count(name) > 1:
