@@ -448,7 +448,9 @@ def _existing_column(existing: Sequence[str], name: object, role: str, argument:
     if not isinstance(name, str):
         parts = name if role == "item" and isinstance(name, (list, tuple)) else ()
         joined = " + '/' + ".join(f"frame[{part!r}].astype(str)" for part in parts)
-        hint: Text = (Name(f"frame.assign(item={joined})"), " joins them") if parts else ()
+        hint: Text = (
+            (Name(f"frame.assign(joined={joined})"), " and ", Option(role, "joined"), " join them") if parts else ()
+        )
         raise type_error(role, "a column name", repr(name), hint=hint)
     if (name := _full_name(existing, name)) not in existing:
         raise input_error(argument, f"the {role} column {name!r}", Name(f"the columns {_list_in_brief(existing)}"))
