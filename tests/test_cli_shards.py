@@ -444,7 +444,7 @@ def test_inputs_that_are_read_once_have_no_shards(run: Run) -> None:
 def test_every_option_that_says_how_files_are_read_is_kept() -> None:
     (commands,) = (one for one in command_parser()._actions if isinstance(one, argparse._SubParsersAction))
     groups = {group.title: group for group in commands.choices["evaluate"]._action_groups}
-    titles = ("column names (common names are detected)", "fields of text by position")
+    titles = ("column names (common names are detected)", "forms and columns per file")
     names = [action.dest for title in titles for action in groups[title]._group_actions]
     assert {*names, "text_ids"} == set(READING_OPTIONS)
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from exactk import ExactkError, __version__
 from exactk._cli.difference_options import CLAIMS, NOT_GIVEN, claim_option
 from exactk._cli.evaluation_commands import add_compare, add_evaluate, add_explain, add_report
-from exactk._cli.other_commands import add_doctor, add_fuse, add_listings, add_read, add_topk
+from exactk._cli.other_commands import OTHER_COMMANDS
 from exactk._cli.shards import add_merge
 from exactk._cli.streams import (
     StandardInput,
@@ -33,18 +33,7 @@ if TYPE_CHECKING:
 
     from exactk._cli.input_options import Commands
 
-COMMANDS = (
-    add_evaluate,
-    add_compare,
-    add_explain,
-    add_report,
-    add_merge,
-    add_topk,
-    add_fuse,
-    add_read,
-    add_listings,
-    add_doctor,
-)
+COMMANDS = (add_evaluate, add_compare, add_explain, add_report, add_merge, *OTHER_COMMANDS)
 
 _OPTIONS: Mapping[str, str] = {
     "convention": "--set",

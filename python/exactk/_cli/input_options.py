@@ -172,6 +172,8 @@ _SUCH_AS = {
     "exclude": "user,item,-,-",
     "candidates": "user,item,-",
 }
+FORM_OPTIONS = tuple(f"{role}_{option}" for role, option in product(_SUCH_AS, TextOptions.__annotations__))
+"""The options for the forms and columns of files in a role, as arguments."""
 
 
 def _of_system(parse: Callable[[str], Any], role: str, text: str) -> tuple[str, Any]:
@@ -322,14 +324,16 @@ def check_inputs(arguments: argparse.Namespace, inputs: Sequence[Input]) -> None
 def _check_forms(arguments: argparse.Namespace, inputs: Sequence[Input]) -> None:
     """Raise InputError for an option of a form or of columns per file that is for no input."""
     roles = {_READ_AS.get(one.argument, one.argument) for one in inputs}
-    systems = {one.system or "" for one in inputs if one.argument == "predictions"}
-    for role, option in product(_SUCH_AS, TextOptions.__annotations__):
-        for name, _ in getattr(arguments, f"{role}_{option}", ()):
-            if role not in roles:
-                raise input_error(f"--{role}-{option}", "a file that it is for, such as --exclude FILE", "none")
+    systems = dict.fromkeys(one.system or "" for one in inputs if one.argument == "predictions")
+    for option in FORM_OPTIONS:
+        for name, _ in getattr(arguments, option, ()):
+            if option.split("_")[0] not in roles:
+                raise input_error(
+                    f"--{option.replace('_', '-')}", "a file that it is for, such as --exclude FILE", "none"
+                )
             if name not in {"", *systems}:
                 expected = f"the name of a system: {', '.join(filter(None, systems)) or 'there is one, without a name'}"
-                raise input_error(f"--{role}-{option}", expected, repr(name))
+                raise input_error(f"--{option.replace('_', '-')}", expected, repr(name))
 
 
 _READ_AS = {"train": "exclude", "base_predictions": "predictions"}

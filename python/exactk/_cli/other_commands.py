@@ -526,3 +526,6 @@ def _require_equal(reports: Mapping[str, exactk.Report]) -> None:
     for other in others:
         if reports[other] != reports[first]:
             raise ArithmeticError(f"{other} and {first} differ")
+
+
+OTHER_COMMANDS = (add_topk, add_fuse, add_read, add_listings, add_doctor)

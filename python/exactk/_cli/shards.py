@@ -12,7 +12,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import exactk
 from exactk._cli.difference_options import add_bound_options, bound_cases, check_bounded, report_violations
-from exactk._cli.input_options import Input, Provenance, add_command, add_format_option, add_state_option, check_inputs
+from exactk._cli.input_options import (
+    FORM_OPTIONS,
+    Input,
+    Provenance,
+    add_command,
+    add_format_option,
+    add_state_option,
+    check_inputs,
+)
 from exactk._cli.result import DATA_FORMATS, format_result
 from exactk._cli.streams import STDIN, check_outputs, file_identities, input_path, path_text, print_message, print_text
 from exactk._files.file_errors import File
@@ -89,8 +97,7 @@ NO_SHARDS: Mapping[str, None] = dict.fromkeys(("shard", "shard_name", "shards", 
 
 READING_OPTIONS = (
     *("text_ids", "user", "item", "score", "rank", "grade"),
-    *("truth_columns", "truth_separator", "predictions_columns", "predictions_separator"),
-    *("exclude_columns", "exclude_separator"),
+    *FORM_OPTIONS,
     *("item_group", "item_value", "item_feature"),
 )  # fmt: skip
 """The options that say how files are read, on which values depend beside the files, the metrics and the convention."""
