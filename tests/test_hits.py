@@ -226,6 +226,16 @@ def test_numbers_of_any_name_beside_items_are_warned_of(name: str) -> None:
             exactk.evaluate(truth, SCORED, "recall@1")
 
 
+@pytest.mark.parametrize("field", [{"score": 1.0}, {"item_id": "b"}])
+def test_fields_that_only_later_hits_have_are_refused_in_containers(field: dict[str, Any]) -> None:
+    hits: list[list[Any]] = [[{"sku": "a", "rank": 1}], [{"sku": "b", "rank": 1} | field]]
+    if "score" in field:
+        hits = [[{"id": "a", "parts": [{}]}], [{"id": "b", "doc": {"x": 1}}, {"id": "c"} | field]]
+    for rows in ([{"query_id": str(at), "hits": one} for at, one in enumerate(hits)], dict(enumerate(hits)), hits):
+        with pytest.raises((exactk.InputTypeError, exactk.InputError), match="found one without"):
+            exactk.as_predictions(rows)
+
+
 def test_ids_in_hits_of_json_are_text_on_demand() -> None:
     path = written("a.json", {"1": [{"docid": 7, "score": 0.5}], "2": None})
     predictions = exactk.read(path, "predictions", text_ids=True)

@@ -2,19 +2,27 @@
 
 from __future__ import annotations
 
+import copy
 import json
 import warnings
+from contextlib import chdir
+from functools import reduce
+from itertools import pairwise
+from operator import getitem
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 import pyarrow.parquet
 import pytest
+from hypothesis import given, settings, strategies as st
 
 import exactk
+from strategies import examples
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable, Iterator
 
     from commands import Run
 
@@ -246,3 +254,75 @@ def test_rows_in_a_list_have_columns() -> None:
     numbers = in_list([{"user": 1, "item": 7, "score": 0.5}])
     as_text = exactk.read(numbers, "predictions", text_ids=True)
     assert exactk.recall_at_k({"1": ["7"]}, as_text, 1) == exactk.recall_at_k({1: [7]}, numbers, 1) == 1
+
+
+def hits_of(rows: Iterable[Any]) -> dict[str, Any]:
+    return {query: [{"docid": item, "score": 9 - rank} for rank, item in enumerate(items)] for query, items in rows}
+
+
+CORRUPTED: dict[str, tuple[str, list[Any]]] = {
+    "hits": ("predictions", [{"qid": query, "hits": hits} for query, hits in hits_of(EXPECTED.items()).items()]),
+    "lists": (
+        "predictions",
+        [{"user": query, "items": items, "scores": [9.0] * len(items)} for query, items in EXPECTED.items()],
+    ),
+    "RAG truth": ("truth", rag(query_id=QUERIES)),
+    "RAG predictions": ("predictions", rag(query_id=QUERIES)),
+    "OpenSearch": ("truth", opensearch()),
+    "rank_eval": ("truth", rank_eval()["requests"]),
+    "rows": ("predictions", [{"user": query, "item": items[0], "score": 1.5} for query, items in EXPECTED.items()]),
+}
+Steps = tuple[Any, ...]
+
+
+def paths_in(value: Any, path: Steps = ()) -> Iterator[Steps]:
+    """Yield the path of each key and element in a row."""
+    for key, one in value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ():
+        yield (*path, key)
+        yield from paths_in(one, (*path, key))
+
+
+CHANGES: dict[str, Callable[[Any, Any], object]] = {
+    "lost": lambda within, key: within.pop(key),
+    "text": lambda within, key: within.__setitem__(key, f"{within[key]}x"),
+    "null": lambda within, key: within.__setitem__(key, None),
+    "in a list": lambda within, key: within.__setitem__(key, [within[key]]),
+    "a number": lambda within, key: within.__setitem__(key, 7),
+    "of another name": lambda within, key: within.__setitem__(
+        "other" if isinstance(within, dict) else key, within.pop(key) if isinstance(within, dict) else {}
+    ),
+}
+
+
+def items_by_user(name: str, role: str, rows: list[Any]) -> dict[str, Any] | None:
+    """Return the items of each user, with their values; None if that is an error or warned of."""
+    path = lines(rows) if name != "rank_eval" else in_list({"requests": rows})
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        try:
+            given: Any = exactk.read(path, role)  # type: ignore[call-overload]
+        except (exactk.ExactkError, exactk.EvaluationWarning):
+            return None
+    items = given.item_vocabulary.array[given.items].tolist()
+    values = getattr(given, "scores", None) if role == "predictions" else given.grades
+    pairs = list(zip(items, items if values is None else values.tolist(), strict=True))
+    users = given.user_vocabulary.array.tolist()
+    return {user: pairs[begin:end] for user, (begin, end) in zip(users, pairwise(given.indptr.tolist()), strict=True)}
+
+
+@settings(max_examples=examples(300))
+@given(st.sampled_from([*CORRUPTED]), st.sampled_from([*CHANGES]), st.integers(0, 99), st.integers(0, 99))
+def test_a_corrupted_object_never_changes_what_the_others_mean(name: str, change: str, row: int, at: int) -> None:
+    role, given_rows = CORRUPTED[name]
+    with TemporaryDirectory() as folder, chdir(folder):
+        rows = copy.deepcopy(given_rows)
+        whole = items_by_user(name, role, rows)
+        assert whole is not None
+        paths = list(paths_in(rows[row % len(rows)]))
+        *steps, last = paths[at % len(paths)]
+        CHANGES[change](reduce(getitem, steps, rows[row % len(rows)]), last)
+        found = items_by_user(name, role, rows)
+    if found is None:
+        return
+    others = [user for at, user in enumerate(whole) if at != row % len(rows)]
+    assert {user: found.get(user) for user in others} == {user: whole[user] for user in others}

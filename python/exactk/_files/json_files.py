@@ -300,9 +300,12 @@ class JsonLines(Source):
         return table
 
     def _later_roles(self, kinds: Mapping[str, FieldKind]) -> tuple[str, ...]:
-        """Return the roles of values, if no field that is read has one: no later line may have one then."""
+        """Return the roles that no field has that is read, of values, and of items in hits: no later line may have one then."""
         has_values = any(kind.value_type is float for kind in kinds.values())
-        return () if has_values else column_roles.ROLES.get(self.file.role, ())[2:]
+        of_hits = [name for name, kind in kinds.items() if column_roles.HIT in name and kind.value_type is not float]
+        has_item = not of_hits or any(column_roles.usual_role(name) == "item" for name in of_hits)
+        values = () if has_values else column_roles.ROLES.get(self.file.role, ())[2:]
+        return values if has_item else ("item", *values)
 
     def _has_later_field(self, kinds: Mapping[str, FieldKind], text: bytes) -> bool:
         """Return whether a part of the file may have a field that the first line lacks, and that would be read."""

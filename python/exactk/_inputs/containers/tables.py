@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
 _NUMBERS = ("int", "uint", "float", "bool", "decimal")
 _LISTS = ("list",)
-_OF_VALUES = frozenset({"score", "rank", "grade"})
+_OF_ITEMS = frozenset({"item", "score", "rank", "grade"})
 
 
 class Table:
@@ -282,9 +282,9 @@ class RecordTable(Table):
     def __init__(self, records: list[Any], names: list[str]) -> None:
         if isinstance(records[0], Mapping):
             self._sample: Any = sample_of_rows(records)
-            if any(HIT in name for name in self._sample if isinstance(name, str)):  # and of values that later hits have
+            if any(HIT in name for name in self._sample if isinstance(name, str)):  # and of what later hits have
                 later = set().union(*map(all_columns, records)).difference(self._sample)
-                self._sample |= {name: [] for name in later if HIT in name and usual_role(name) in _OF_VALUES}
+                self._sample |= {name: [] for name in later if HIT in name and usual_role(name) in _OF_ITEMS}
             names = list(self._sample)
         else:
             self._sample = {name: getattr(records[0], name) for name in names}

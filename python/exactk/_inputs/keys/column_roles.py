@@ -418,10 +418,18 @@ def sample_of_rows(rows: Iterable[Mapping[Any, Any]]) -> dict[Any, Any]:
 
 
 def all_columns(row: Mapping[Any, Any]) -> set[Any]:
-    """Return the names of a row's columns, with those of the fields of all hits."""
+    """Return the names of a row's columns, with those of the plain fields of all hits."""
     lists = [(name, value) for name, value in row.items() if isinstance(value, list)]
     hits = ((name, hit) for name, value in lists for hit in value if isinstance(hit, Mapping))
-    return {*row, *(f"{name}{HIT}{field}" for name, hit in hits for field in hit)}
+    return {
+        *row,
+        *(
+            f"{name}{HIT}{field}"
+            for name, hit in hits
+            for field, one in hit.items()
+            if not isinstance(one, (list, Mapping))
+        ),
+    }
 
 
 def value_of(row: Mapping[Any, Any], name: str) -> Any:  # noqa: ANN401 - whatever rows hold
