@@ -716,7 +716,7 @@ WRONG: list[tuple[str, tuple[str, ...], str, dict[str, Any], str]] = [  # and wh
         {},
         "109 twice at line 201",
     ),
-    ("a.txt", ("",), "truth", {"form": "adjacency"}, "lines of a user and items, found none"),
+    ("a.txt", (), "truth", {"form": "adjacency"}, "expected lines, found none"),
     ("a.txt", ("1 2",), "truth", {"form": "adjacency", "user": "x"}, "user: expected None for a file without"),
     ("a.txt", ("2 qid:1 1:1", "2 qid:1 1"), "truth", {"form": "svmlight"}, "a row of SVMlight .* another at line 2"),
     ("a.txt", ("2 qid:1 1:1", "x qid:1 1:1"), "truth", {}, "a row of SVMlight .* another at line 2"),
@@ -735,7 +735,7 @@ WRONG: list[tuple[str, tuple[str, ...], str, dict[str, Any], str]] = [  # and wh
         {},
         "no comment, as in the first row, found another at line",
     ),
-    ("a.txt", ("",), "truth", {"form": "svmlight"}, "rows of SVMlight, found none"),
+    ("a.txt", (), "truth", {"form": "svmlight"}, "expected lines, found none"),
     ("a.txt", ("2 qid:1 1:1",), "exclude", {"form": "svmlight"}, "a form of exclude: qrels, .*, found 'svmlight'"),
     ("a.txt", ("1 20 4", "2 31 3"), "predictions", {}, "by rank: .*; if each line is a user and items: .*'adjacency'"),
 ]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -34,63 +35,58 @@ class _Lines(Source):
     """A file whose lines are read one by one."""
 
     has_types = False
+    columns: tuple[str, ...]
+
+    @property
+    def names(self) -> list[str]:
+        """The names of columns."""
+        return list(self.columns)
 
     def number_columns(self) -> list[str]:
         """Return none: all columns are read."""
         return []
 
     def _lines(self) -> Iterator[tuple[int, bytes, str]]:
-        """Yield number, bytes and text of each non-empty line."""
+        """Yield number, bytes and text of each non-empty line. Raise InputError if there is none."""
+        number = 0
         with self.file.translate_errors("text", *DECOMPRESSION_ERRORS), open_bytes(self.file) as stream:
             for number, line in numbered_lines(stream, self.file, _MAX_LINE):
                 if text := line.decode().strip():
                     yield number, line, text
+        if not number:
+            raise self.file.fault("lines", "none")
 
 
 class UsersWithItems(_Lines):
     """A file with one line per user: the user, and any number of items, all of them integers."""
 
-    @property
-    def names(self) -> list[str]:
-        """The names of columns."""
-        return ["user", "items"]
-
-    @property
-    def has_one_item_per_row(self) -> bool:
-        """False: lines are lists."""
-        return False
+    columns = ("user", "items")
+    has_one_item_per_row = False
 
     def read_all(self, columns: ColumnChoice) -> ColumnTable:  # noqa: ARG002 - there are no others
         """Return all lists as a table."""
-        users: dict[int, int] = {}
-        lists: list[list[int]] = []
+        lists: dict[int, list[int]] = {}
         for number, line, text in self._lines():
             if not _INTEGERS.fullmatch(text):
                 raise self.file.line_fault("a user and items, all of them integers", "other text", number, line)
             user, *items = map(int, text.split())
-            if users.setdefault(user, number) != number:
+            if user in lists:
                 raise self.file.line_fault("each user once", f"{user} twice", number, line)
-            lists.append(items)
-        if not users:
-            raise self.file.fault("lines of a user and items", "none")
-        offsets = np.cumsum([0, *map(len, lists)], dtype=np.int64)
-        elements = np.array([item for items in lists for item in items], np.int64)
-        return ColumnTable(
-            {"user": NumberColumn(np.array([*users], np.int64)), "items": NumberColumn(elements)}, {"items": offsets}
-        )
+            lists[user] = items
+        users, elements = (NumberColumn(np.array([*keys], np.int64)) for keys in (lists, chain(*lists.values())))
+        offsets = np.cumsum([0, *map(len, lists.values())], dtype=np.int64)
+        return ColumnTable({"user": users, "items": elements}, {"items": offsets})
 
 
 class RatedDocuments(_Lines):
     """A file in the form of SVMlight: ``2 qid:10 1:0.5 2:0.1 # GX01``, whose documents are its comments or numbers of rows."""
 
-    @property
-    def names(self) -> list[str]:
-        """The names of columns."""
-        return ["query", "document", "label"]
+    columns = ("query", "document", "label")
 
     def read_all(self, columns: ColumnChoice) -> ColumnTable:
         """Return all rows as a table."""
-        rows: list[tuple[str, str]] = []
+        queries: list[str] = []
+        documents: list[str] = []
         labels: list[float] = []
         has_comments = False
         for number, line, text in self._lines():
@@ -98,25 +94,18 @@ class RatedDocuments(_Lines):
             label = None if parts is None else parse_number(parts[1])
             if parts is None or label is None:
                 raise self.file.line_fault("a row of SVMlight (grade qid:query 1:value ...)", "another", number, line)
-            has_comments = has_comments if rows else parts[4] is not None
-            document = None if parts[4] is None else _DOCUMENT.fullmatch(parts[4])
+            has_comments = has_comments if labels else parts[4] is not None
+            document = _DOCUMENT.fullmatch(parts[4] or "")
             if (parts[4] is not None) != has_comments or (has_comments and document is None):
                 expected = (
                     "a comment with the id of the document" if has_comments else "no comment, as in the first row"
                 )
                 raise self.file.line_fault(expected, "another" if parts[4] else "none", number, line)
-            rows.append((parts[2], str(len(rows)) if document is None else document[1]))
+            queries.append(parts[2])
+            documents.append(str(len(labels)) if document is None else document[1])
             labels.append(label)
-        if not rows:
-            raise self.file.fault("rows of SVMlight", "none")
-        queries, documents = zip(*rows, strict=True)
-        table = ColumnTable(
-            {
-                "query": packed_column(list(queries)),
-                "document": packed_column(list(documents)),
-                "label": NumberColumn(np.array(labels)),
-            }
-        )
+        texts = {"query": packed_column(queries), "document": packed_column(documents)}
+        table = ColumnTable(texts | {"label": NumberColumn(np.array(labels))})
         return table if columns.text_ids else ids.convert_integers(table, columns.ids)
 
 
