@@ -140,6 +140,11 @@ def test_options_of_files_are_those_of_one_system_or_all(
         (["--truth-form", "als:qrels"], "expected one of qrels, "),
         (["--truth-columns", "user=a,grade"], "each role once with a column such as user=u,item=i"),
         (["--truth-columns", "item=a,item=b"], "each role once"),
+        (
+            ["--truth-columns", "user=who", "--truth-form", "qrels"],
+            "user: expected None for a file without column names",
+        ),
+        (["--truth-columns", "user,item", "--truth-form", "qrels"], "form: expected None beside columns"),
         (["--truth-columns", "user=a,score=b"], "score: expected None for the role truth"),
     ):
         assert_refused(run("compare", *truth, "als.txt", "knn.csv", *words), message)

@@ -133,39 +133,22 @@ def add_column_options(
     separators = {separator.name: text for text, separator in SEPARATORS.items()}
     for role in [role for role, is_read in zip(_SUCH_AS, (truth, True, exclude, candidates), strict=True) if is_read]:
         names = {name: name for name, form in FORMS.items() if role in form.roles}
-        for option, parse, metavar, text in (
-            (
-                "columns",
-                _parse_columns,
-                "ROLES",
-                f"the role of each field, or -, such as {_SUCH_AS[role]}; or columns by role",
-            ),
-            (
-                "separator",
-                partial(_choose, separators),
-                f"{{{','.join(separators)}}}",
-                f"{_SEPARATES} (default: what all rows show)",
-            ),
-            (
-                "form",
-                partial(_choose, names),
-                f"{{{','.join(names)}}}",
-                f"{_IS_FORM} (default: what its ending and all rows show)",
-            ),
-        ):
+        options: dict[str, tuple[Callable[[str], Any], str, str]] = {
+            "columns": (_parse_columns, "ROLES", f"{_ROLES_OR_NAMES} {_SUCH_AS[role]}; or columns by role"),
+            "separator": (partial(_choose, separators), f"{{{','.join(separators)}}}", _SEPARATES),
+            "form": (partial(_choose, names), f"{{{','.join(names)}}}", _IS_FORM),
+        }
+        for option, (parse, metavar, text) in options.items():
+            read = partial(_of_system, parse, role)
             fields.add_argument(
-                f"--{role}-{option}",
-                type=partial(_of_system, parse, role),
-                action="append",
-                default=[],
-                metavar=metavar,
-                help=text,
+                f"--{role}-{option}", type=read, action="append", default=[], metavar=metavar, help=text
             )
     return columns
 
 
-_SEPARATES = "what separates fields, here or below a line of column names"
-_IS_FORM = "what the file is, whatever its ending is"
+_ROLES_OR_NAMES = "the role of each field, or -, such as"
+_SEPARATES = "what separates fields, here or below a line of column names (default: what all rows show)"
+_IS_FORM = "what the file is, whatever its ending is (default: what its ending and all rows show)"
 _SUCH_AS = {
     "truth": "user,-,item,grade",
     "predictions": "user,item,rank",
@@ -265,11 +248,11 @@ def _columns_of(arguments: argparse.Namespace, path: Path, role: str, system: st
 def _has_names(arguments: argparse.Namespace, path: Path, argument: str, system: str) -> bool:
     """Return whether the file of an argument is read by columns, which have names."""
     said = _said_of(arguments, _READ_AS.get(argument, argument), system)
+    if columns := said.get("columns"):
+        return isinstance(columns, dict)
     if name := said.get("form"):
         return isinstance(form := FORMS[name], NamedFormat) and form.format_name in COLUMN_SOURCES
-    if isinstance(columns := said.get("columns"), list):
-        return False
-    return columns is not None or "separator" in said or files.has_columns(path, argument)
+    return "separator" in said or files.has_columns(path, argument)
 
 
 def _fields_of(arguments: argparse.Namespace, role: str, system: str) -> TextOptions:
