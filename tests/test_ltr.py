@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import gc
 import pickle
 import warnings
 from typing import Any
@@ -12,14 +11,14 @@ import numpy as np
 import pytest
 
 import exactk
-from exactk.ltr import catboost_metric, lightgbm_feval, xgboost_metric
+from exactk.ltr import catboost_metric, lightgbm_feval, xgboost_callback, xgboost_metric
 
 RNG = np.random.default_rng(0)
 SIZES = [3, 7, 1, 12, 4]
 OFFSETS = np.concatenate([[0], np.cumsum(SIZES)])
 LABELS = RNG.integers(0, 4, OFFSETS[-1]).astype(np.float32)
 SCORES = RNG.random(OFFSETS[-1])
-METRICS = ["ndcg@3(gain=exp2)", "mrr(min_grade=2)", "map@5"]
+METRICS = ["ndcg@3(gain=exp2)", "mrr(min_grade=2)", "recall@5"]
 EXPECTED = exactk.evaluate(
     exactk.Truth(OFFSETS, np.arange(len(LABELS)), LABELS.astype(float)),
     exactk.SparseScores(OFFSETS, np.arange(len(LABELS)), SCORES),
@@ -31,10 +30,9 @@ class Data:
     """As ``lightgbm.Dataset`` and ``xgboost.DMatrix``."""
 
     def __init__(self, labels: Any = LABELS, sizes: Any = SIZES, weight: Any = None) -> None:
-        self.labels, self.sizes, self.weight, self.reads = labels, sizes, weight, 0
+        self.labels, self.sizes, self.weight = labels, sizes, weight
 
     def get_label(self) -> Any:
-        self.reads += 1
         return self.labels
 
     def get_group(self) -> Any:
@@ -51,6 +49,7 @@ class Data:
 def test_the_values_are_those_of_evaluate() -> None:
     for name, value, is_higher_better in lightgbm_feval(METRICS)(SCORES, Data()):
         assert (value, is_higher_better) == (EXPECTED[name], True)
+    assert lightgbm_feval(METRICS)(LABELS, SCORES, None, SIZES) == lightgbm_feval(METRICS)(SCORES, Data())
     assert xgboost_metric(METRICS)(SCORES, Data()) == list(EXPECTED.items())
     groups = np.repeat([5, 3, 9, 1, 0], SIZES)
     metric = catboost_metric(METRICS[0], (LABELS, groups))
@@ -71,6 +70,8 @@ def test_weights_of_the_data_set_weight_its_groups(weight: Any) -> None:
     assert dict(weighted) != EXPECTED
     data = Data(weight=weight)
     assert [(name, value) for name, value, _ in lightgbm_feval(METRICS)(SCORES, data)] == weighted
+    of_class = lightgbm_feval(METRICS)(LABELS, SCORES, weight, SIZES)  # as LGBMRanker calls it
+    assert [(name, value) for name, value, _ in of_class] == weighted
     assert xgboost_metric(METRICS)(SCORES, data) == weighted
     metric = catboost_metric(METRICS[0], (LABELS, np.repeat(range(5), SIZES)))
     assert metric.get_final_error(*metric.evaluate([SCORES], LABELS, weight)) == weighted[0][1]
@@ -80,7 +81,7 @@ def test_weights_of_the_data_set_weight_its_groups(weight: Any) -> None:
 @pytest.mark.parametrize(
     ("weight", "expected"),
     [
-        (np.arange(27), "expected equal weights in a group, found 0 and 1 in group 0"),
+        (np.arange(27), "expected equal weights in a group, found 0 and 1 in group 0; write np.repeat"),
         ([1, 2], r"expected one per group \(5\) or one per row \(27\), found 2"),
     ],
 )
@@ -92,21 +93,36 @@ def test_weights_are_those_of_groups(weight: Any, expected: str) -> None:
         catboost_metric("mrr", (LABELS, np.repeat(range(5), SIZES))).evaluate([SCORES], LABELS, weight)
 
 
-def test_a_data_set_is_read_once() -> None:
-    feval, data, other = lightgbm_feval(METRICS), Data(), Data(LABELS[::-1])
-    first = feval(SCORES, data)
-    assert feval(SCORES, other) != first
-    assert feval(SCORES, data) == first
-    assert (data.reads, other.reads) == (1, 1)
+def test_names_differ_from_those_of_built_in_metrics() -> None:
+    metrics = ["ndcg@3", "map@[1,5]", "auc", "ndcg@3(gain=exp2, ties=expected)", "mrr@3"]
+    names = ["ndcg@3_exactk", "map@1_exactk", "map@5_exactk", "auc_exactk", "ndcg@3(gain=exp2,ties=expected)", "mrr@3"]
+    assert [name for name, _, _ in lightgbm_feval(metrics)(SCORES, Data())] == names
+    assert [name for name, _ in xgboost_metric(metrics)(SCORES, Data())] == names
 
 
-def test_a_data_set_is_not_kept() -> None:
-    metric = xgboost_metric(METRICS)
-    metric(SCORES, Data())
-    gc.collect()
-    data = Data(LABELS[::-1])
-    metric(SCORES, data)
-    assert data.reads == 1
+def test_nan_is_warned_of() -> None:
+    nothing = np.zeros_like(LABELS)
+    for function in (lightgbm_feval, xgboost_metric):
+        with (
+            pytest.warns(exactk.EvaluationWarning, match="no user was evaluated"),
+            pytest.warns(
+                exactk.EvaluationWarning, match="^mrr: NaN in the first round, which early stopping would keep"
+            ),
+        ):
+            function("mrr")(SCORES, Data(nothing))
+    metric = catboost_metric("mrr", (nothing, np.repeat(range(5), SIZES)))
+    with (
+        pytest.warns(exactk.EvaluationWarning),
+        pytest.raises(exactk.InputError, match="mrr: expected a value in each round, found NaN"),
+    ):
+        metric.evaluate([SCORES], nothing, None)
+
+
+def test_what_xgboost_does_not_evaluate_is_refused() -> None:
+    with pytest.raises(exactk.InputError, match=r"expected a DMatrix per name; write .*xgboost\.DMatrix"):
+        xgboost_callback("mrr", {"valid": Data()})
+    with pytest.raises(exactk.InputError, match=r"expected a DMatrix, found arrays: .*; write callbacks="):
+        xgboost_metric("mrr")(LABELS[:3], SCORES[:3])
 
 
 def test_lower_may_be_better() -> None:
