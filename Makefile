@@ -180,7 +180,7 @@ engines: $(VENV)/.test
 	$(PYTHON) -m venv --without-pip build/engines/venv
 	$(BIN)/python $(PIP) --python $(ENGINES) install --group engines
 	echo "import site; site.addsitedir('$$($(BIN)/python -c $(SITE_PACKAGES))')" > "$$($(ENGINES) -c $(SITE_PACKAGES))/tests.pth"
-	$(ENGINES) -m pytest -p no:cacheprovider tests/engines tests/compat
+	$(ENGINES) -m pytest -p no:cacheprovider tests/engines tests/compat docs/how-to/learning_to_rank.md
 
 # For the night: HTML pages in Chromium, which a root user gets from Debian; pictures to look at in build/browser/screens.
 BROWSER := build/browser/venv/bin/python
