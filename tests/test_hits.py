@@ -8,6 +8,7 @@ from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pyarrow.feather
@@ -234,6 +235,17 @@ def test_fields_that_only_later_hits_have_are_refused_in_containers(field: dict[
     for rows in ([{"query_id": str(at), "hits": one} for at, one in enumerate(hits)], dict(enumerate(hits)), hits):
         with pytest.raises((exactk.InputTypeError, exactk.InputError), match="found one without"):
             exactk.as_predictions(rows)
+
+
+def test_frames_of_pandas_have_the_line_that_reads_hits() -> None:
+    frame = pd.DataFrame(FORMS["sentence-transformers"].rows())
+    with pytest.raises(exactk.InputError, match="a column for the item") as caught:
+        exactk.as_predictions(frame)
+    line = (
+        str(caught.value).rpartition("; predictions=")[2].removesuffix(" has the fields of records in lists as columns")
+    )
+    predictions = eval(line, {"predictions": frame})  # noqa: S307 - the hint is our own
+    assert dict(exactk.evaluate(TRUTH, predictions, METRICS)) == dict(exactk.evaluate(TRUTH, SCORED, METRICS))
 
 
 def test_ids_in_hits_of_json_are_text_on_demand() -> None:

@@ -71,7 +71,7 @@ class Table:
     @property
     def list_names(self) -> list[str]:
         """The columns of lists, by type."""
-        return [name for name in self.names if self.type_of(name).startswith(_LISTS)]
+        return [name for name in self.data_names if self.type_of(name).startswith(_LISTS)]
 
     def select(self, names: Sequence[str], argument: str, source: str = "the frame") -> ColumnTable:
         """Return these columns; messages name the frame by its source."""
@@ -241,7 +241,11 @@ class PandasTable(Table):
         ]
 
     def matrix_hint(self, argument: str) -> str:
-        """Return how to convert a matrix."""
+        """Return how to convert a matrix, or a frame with lists of records."""
+        rows = self._frame.head(1).itertuples(index=False, name=None)
+        sample = sample_of_rows(dict(zip(self.data_names, row, strict=True)) for row in rows)
+        if any(HIT in str(name) for name in sample):
+            return f"{argument}={argument}.to_dict('records') has the fields of records in lists as columns"
         return hint_of_frame(self._frame, argument)
 
 
