@@ -77,7 +77,7 @@ def test_stdin_is_read_as_the_file(
         (["evaluate", "-", "one.run", "two.run"], b"", "expected the predictions of one system, found 2; exactk compare - one.run two.run"),
         (["evaluate", "qrels.txt", "-"], b"q1 Q0 d1 0 1 x\nq1 d1\n", "predictions: expected 6 fields (query Q0 document rank score tag), found 2 at line 2 of stdin: 'q1 d1'"),
         (["evaluate", "qrels.txt", "-"], b"q1 Q0 d1 0 1 x\nq1 Q0 d1 0 1 x\n", "predictions: expected "),
-        (["evaluate", "-", "one.run"], b'{"q1": ["d1"]}', "truth: expected 4 fields (query iteration document grade), found 2 at line 1 of stdin: '{\"q1\": [\"d1\"]}'; it is JSON: write it to a file that ends in .json"),
+        (["evaluate", "-", "one.run"], b'{"q1": ["d1"]}', "truth: expected 4 fields (query iteration document grade), found 2 at line 1 of stdin: '{\"q1\": [\"d1\"]}'; it is JSON: --truth-form json"),
         (["evaluate", "-", "one.run"], b"a\t20\t4\t887431883\na\t33\t3\t878542699\n", "truth: expected qrels of TREC (query iteration document grade), found grades beyond -1000 to 1000000, as times are at line 2 of stdin: 'a\\t33\\t3\\t878542699'; if the fields are user, item, rating, time: --truth-columns user,item,rating,-; if "),
         (["merge", "-"], b"text", "states: expected a state file, found a file that begins with b'text' in stdin; exa"),
         (["merge", "-"], b"", "states: expected a state file, found an empty file in stdin; exactk evaluate --state"),
