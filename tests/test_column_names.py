@@ -73,7 +73,7 @@ HEADERS = {
     "user\titem": r"its separator is '\\t': predictions=exactk.read\(.*, separator='\\t'\)",
     "member,sku": "name it, for example with user='member'",
     "a;b,sku": "name it, for example with user='a;b'",
-    "ann": "name it, for example with user='ann'; files begin with a line of column names",
+    "ann": "files begin with a line of column names",
     "# made by x": "files begin with a line of column names",
     "1:": "files begin with a line of column names",
     "<!DOCTYPE html>": "files begin with a line of column names",

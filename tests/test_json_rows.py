@@ -326,3 +326,14 @@ def test_a_corrupted_object_never_changes_what_the_others_mean(name: str, change
         return
     others = [user for at, user in enumerate(whole) if at != row % len(rows)]
     assert {user: found.get(user) for user in others} == {user: whole[user] for user in others}
+
+
+def test_a_null_list_is_told_where_it_is() -> None:
+    path = lines([{"query_id": "q1", "results": None}, {"query_id": "q2", "results": [{"id": "a", "score": 1}]}])
+    with pytest.raises(exactk.InputError, match=r"expected a field results\[\]\.id, found none"):
+        exactk.read(path, "predictions")
+
+
+def test_hits_of_one_side_are_preferred_to_others() -> None:
+    path = lines([{"qid": "q1", "results": [{"id": "b"}, {"id": "a"}], "relevant": [{"id": "a", "grade": 2}]}])
+    assert dict(exactk.evaluate(path, path, ["mrr", "P@1"])) == {"mrr": 0.5, "P@1": 0.0}

@@ -179,7 +179,8 @@ class FieldKind(NamedTuple):
             return "a list" if self.is_list else "a single value", type(value).__name__
         for element in value if isinstance(value, list) else [value]:
             if not self._is_valid(element):
-                return _TYPE_NAMES[self.value_type], repr(element)[:32]
+                is_other = self.value_type is int and isinstance(element, (dict, list))
+                return "an integer or a string" if is_other else _TYPE_NAMES[self.value_type], repr(element)[:32]
         return None
 
     def _is_valid(self, value: object) -> bool:

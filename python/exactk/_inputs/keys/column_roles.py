@@ -282,7 +282,8 @@ def _likeliest(columns: Columns, role: str, argument: str, matching: Sequence[st
         return users if users and _are_lists_of_items(columns, argument) else []
     if role == "item":
         named = lists_of(argument, columns)
-        return [name for name in matching if name in named] or named or _beside_values(columns, argument)
+        of_side = [name for name in matching if name in named or (HIT in name and _side_of(name) == argument)]
+        return of_side or named or _beside_values(columns, argument)
     if role == "grade" and not matching:
         is_beir = {*map(_normalize, columns.names)} >= _BEIR
         return [name for name in free if usual_role(name) == "score" and (HIT in name or is_beir)]
@@ -400,11 +401,11 @@ def names_of_record(value: object) -> list[str]:
 
 
 def sample_of_rows(rows: Iterable[Mapping[Any, Any]]) -> dict[Any, Any]:
-    """Return the first row, by column: a column of hits is one per field, and lists are those of the first row where they are not empty."""
+    """Return the first row, by column: a column of hits is one per field, and values are those of the first row where they are not empty or null."""
     left = iter(rows)
     sample = dict(next(left, {}))
     for row in islice(left, _MOST_SAMPLES):
-        empty = [name for name, value in sample.items() if isinstance(value, list) and not value]
+        empty = [name for name, value in sample.items() if value is None or value == []]
         if not empty:
             break
         sample |= {name: row[name] for name in empty if row.get(name)}
@@ -522,14 +523,15 @@ def naming_hint(columns: Columns, *roles: str) -> Text:
     """Return how to name a column for a role, using the likeliest column without a role: for keys, ids before others."""
     if not any(map(usual_role, columns.names)) and any(re.match(_OTHER_LINE, name) for name in columns.names):
         return ("files begin with a line of column names",)
-    free = [name for name in columns.free if usual_role(name) is None and not _names_times(name)]
     are_keys = roles[0] in {"user", "item"}
+    may_be = [name for name in columns.free if are_keys or not _names_rows_or_ids(name)]
+    free = [name for name in may_be if usual_role(name) is None and not _names_times(name)]
     words = _KEY_WORDS.get(roles[0], frozenset())
     free.sort(
         key=lambda name: (
             words.isdisjoint(words_of(name)),
             not _TEXT_WORDS.isdisjoint(words_of(name)),
-            _names_rows_or_ids(name) != are_keys,
+            not _names_rows_or_ids(name),
         )
     )
     if roles == ("user",) and free:
@@ -542,8 +544,10 @@ def naming_hint(columns: Columns, *roles: str) -> Text:
     name = next(iter(grades + free), "NAME")  # ratings are scores, too
     first, *others = (Option(role, name) for role in roles)
     swapped = ("; if these are the grades of the truth, the truth comes first",) if grades else ()
-    if are_keys and len(columns.names) == 1:  # perhaps the first of a list of items
-        return ("name it, for example with ", first, "; files begin with a line of column names")
+    if are_keys and len(columns.names) == 1:
+        is_list = roles == ("item",)  # perhaps, of which this is the first
+        named: Text = ("name it, for example with ", first, "; ") if is_list else ()
+        return (*named, "files begin with a line of column names")
     return ("name it, for example with ", first, *(part for option in others for part in (" or ", option)), *swapped)
 
 
