@@ -342,6 +342,7 @@ LISTED = [  # rows, and the items that the line to write reads, in Python and on
     ),
     ("-r.txt", "truth", ("1;12;5", "2;13;5"), {1: [12], 2: [13]}),
     ("a.txt", "truth", ("ann; tea; 5", "bob; milk; 5"), {"ann": ["tea"], "bob": ["milk"]}),
+    ("a.csv", "truth", ("ann;tea;4,5", "bob;milk;3,5"), {"ann": ["tea"], "bob": ["milk"]}),
     ("a.txt", "truth", ('1\tx"\t5', '2\t"y\t5'), {1: ['x"'], 2: ['"y']}),
     ("a.tsv", "predictions", ("1\t12\t1\t7.5", "1\t13\t2\t9.5"), {1: [13, 12]}),
     ("a.txt", "truth", ("0 5 7 9 4", "1 6"), {0: [5, 7, 9, 4], 1: [6]}),
@@ -376,6 +377,37 @@ def test_f82_lines_to_write_read_every_id(
     line = line if "form=" in str(line) else first
     check_lists(read_by_code(line, role), role, expected)
     check_lists(read_by_shell(line.shell, tmp_path / name, role), role, expected)
+
+
+@pytest.mark.parametrize("separator", [",", ";"])
+def test_a_line_of_unusual_names_is_no_row(separator: str, tmp_path: Path) -> None:
+    rows = ("Nutzer,Artikel,Note", "ann,07,4", "bob,08,5")
+    path = write(tmp_path, "a.csv", tuple(row.replace(",", separator) for row in rows))
+    with pytest.raises(exactk.InputError) as caught:
+        exactk.read(path, "truth")
+    assert "columns=" not in str(caught.value)
+    truth = exactk.read(path, "truth", separator=separator, user="Nutzer", item="Artikel", grade="Note")
+    check_lists(truth, "truth", {"ann": ["07"], "bob": ["08"]})
+
+
+def test_numbers_with_decimal_commas_have_a_line(tmp_path: Path) -> None:
+    pytest.importorskip("pandas")
+    path = write(tmp_path, "a.csv", ("user;item;score", "01;07;0,5", "01;08;0,75"))
+    for separator in (None, ";"):
+        with pytest.raises(exactk.InputError) as caught:
+            exactk.read(path, "predictions", separator=separator)
+        (line,) = [part for part in caught.value.fault.hint if isinstance(part, Option)]
+        check_lists(read_by_code(line, "predictions"), "predictions", {"01": ["08", "07"]})
+
+
+@pytest.mark.parametrize(
+    "rows", [('[{"user": "ann", "items": ["tea"]}]',), ("[", '{"user": "ann", "items": ["tea"]}', "]")]
+)
+def test_a_list_of_rows_is_no_json_lines(rows: tuple[str, ...], tmp_path: Path) -> None:
+    path = write(tmp_path, "a.jsonl", rows)
+    with pytest.raises(exactk.InputError, match=r"; it is JSON: .*form='json'"):
+        exactk.read(path, "truth")
+    check_lists(exactk.read(path, "truth", form="json"), "truth", {"ann": ["tea"]})
 
 
 @pytest.mark.parametrize(
@@ -679,7 +711,7 @@ WRONG: list[tuple[str, tuple[str, ...], str, dict[str, Any], str]] = [  # and wh
     ("a.txt", ("a,b",), "truth", {"columns": ["user", "movie"]}, "or - for a field that is not read, found 'movie'"),
     ("a.txt", ("a,b,1",), "exclude", {"columns": ["user", "item", "grade"]}, "user, item, or - .*found 'grade'"),
     ("a.txt", ("a,b",), "truth", {"columns": "user,item"}, "the role of each field"),
-    ("a.txt", ("a,b",), "truth", {"separator": "/"}, "separator: expected one of '::', ',', "),
+    ("a.txt", ("a,b",), "truth", {"separator": "/"}, "separator: expected one of '::', "),
     ("a.txt", ("a,b",), "truth", {"columns": ["user", "item"], "grade": "x"}, "grade: expected None beside columns"),
     (
         "a.json",

@@ -231,13 +231,18 @@ def _named(file: File, names: Sequence[str], separator: str = " ") -> Option:
     options += ", index_col=False" if separator == " " else ""  # which shifts no longer row
     options += f", names={list(names)!r}" if names else ""
     texts = {"query", "document"} | {name for name, *ids in columns if not all(map(_INTEGER_ID.fullmatch, ids))}
-    keys = [f"{name!r}: str" for name, *_ in columns if name in texts and usual_role(name) in {"user", "item"}]
+    keys = [
+        f"{name!r}: str"
+        for name, *ids in columns
+        if (name in texts and usual_role(name) in {"user", "item"}) or any(map(_PADDED.fullmatch, ids))
+    ]
     options += f", dtype={{{', '.join(keys)}}}" if keys else ""
     options += ", decimal=','" if has_commas else ""
     return by_pandas(file, f"pandas.read_csv({str(file.path)!r}, {options}, {SEPARATORS[separator].pandas})")
 
 
 _UNREAD = "-"
+_PADDED = re.compile("0[0-9]+")  # an id that is no number
 
 
 def _line(file: File, **options: Any) -> Option:  # noqa: ANN401 - of `exactk.read`
@@ -522,7 +527,8 @@ def advice(file: File, format_name: str) -> Text:
     lines = _first_lines(file)
     if shown := _shown_format(file, lines, format_name):
         name, form = shown
-        is_right = format_name == name or (format_name == JSON_LINES and name == JSON)
+        is_list = re.match(r"\[\s*(\{|$)", lines[0])
+        is_right = format_name == name or (format_name == JSON_LINES and name == JSON and not is_list)
         return () if is_right else (f"it is {name}: ", _line(file, form=form))
     if text := _negatives(file, lines) or _logged(file, lines):
         return text
@@ -531,12 +537,22 @@ def advice(file: File, format_name: str) -> Text:
         rows = _rows(lines, separator)
         if not _have_one_width(rows):
             continue
-        is_header = any(map(usual_role, rows[0]))
+        is_header = any(map(usual_role, rows[0])) or _are_above_numbers(rows)
         if not is_header or any(map(_KINDS["fraction"].fullmatch, rows[0])):
             return _joined(_unnamed(file, rows, separator), lists)
         is_right = _NAMES_OF_SEPARATORS.get(separator) == format_name
         return () if is_right else (f"its separator is {separator!r}: ", _named(file, (), separator))
     return lists
+
+
+def _are_above_numbers(rows: list[list[str]]) -> bool:
+    """Return whether the first row has a text where all others, at least two, have numbers."""
+    are_numbers = [[_NUMERAL.fullmatch(text) is not None for text in column] for column in zip(*rows, strict=True)]
+    return len(rows) > _LEAST_ROWS and any(not first and all(others) for first, *others in are_numbers)
+
+
+_LEAST_ROWS = 2
+_NUMERAL = re.compile(rf"{_KINDS['fraction'].pattern}|{_DECIMAL_COMMA.pattern}", re.IGNORECASE)
 
 
 def _shown_format(file: File, lines: list[str], format_name: str) -> tuple[str, str] | None:

@@ -47,6 +47,7 @@ if TYPE_CHECKING:
 _PART_ROWS = 1 << 16
 _INTEGER = re.compile("0|-?[1-9][0-9]*(\\.0*|e.*)?", re.IGNORECASE)
 _AROUND = '" '  # ids that pandas reads without
+_DECIMAL, _WITH_COMMAS = re.compile("'[-+]?[0-9]*,[0-9]+'"), "decimal=','"
 
 
 _UNIT = "\x1f"  # instead of what separates fields, if it is not one character
@@ -69,13 +70,13 @@ class Separator(NamedTuple):
 _OUTER_BLANKS = re.compile(rb"^[ \t]+|[ \t]+(?=\r?$)", re.MULTILINE)
 SEPARATORS = {
     "::": Separator("colons", "engine='python'", re.compile(b"::")),
-    ",": Separator("comma", "skipinitialspace=True"),
     "\t": Separator("tab", "quoting=3"),
     ";": Separator("semicolon", "skipinitialspace=True"),
     "|": Separator("bar", "skipinitialspace=True"),
+    ",": Separator("comma", "skipinitialspace=True"),
     " ": Separator("blanks", "quoting=3", re.compile(rb"[ \t]+")),
 }
-"""Separators of fields; a blank is any number of blanks and tabs."""
+"""Separators of fields, a comma after those beside which numbers may have commas; a blank is any number of blanks and tabs."""
 
 
 class Check(NamedTuple):
@@ -230,7 +231,8 @@ class Separated(Source):
             row_count += len(part)
             for row in part:
                 for expected, found in _row_faults(header, row.fields, columns, self._checks):
-                    raise self.file.line_fault(expected, found, row.line_number, row.line)
+                    hint = (self._by_pandas(columns, _WITH_COMMAS), " reads it") if _DECIMAL.fullmatch(found) else ()
+                    raise self.file.line_fault(expected, found, row.line_number, row.line, hint)
                 if row.line_count > 1:
                     first_long_row, long_rows = first_long_row or row, long_rows + 1
             yield _table_of_rows(part, header, columns)
