@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import glob
 import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -9,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import exactk
+from exactk._runtime.faults import Option
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -103,3 +105,36 @@ def test_what_names_no_parts_of_one_form_is_refused(
 def test_only_predictions_have_parts(role: Any, tmp_path: Path) -> None:
     with pytest.raises(exactk.InputError, match="found a directory"):
         exactk.read(tmp_path, role)
+
+
+@pytest.mark.parametrize(
+    ("ending", "header", "row", "options"),
+    [
+        ("json", "", '{{"user": "{}", "item": "{}", "score": {}}}', {}),
+        ("txt", "", "{},{},{}", {}),
+        ("txt", "", "{};{};{}", {}),
+        ("csv", "user;item;score\n", "{};{};{}", {}),
+        ("csv", "user;item;score\n", "{};{};{},5", {"separator": ";"}),
+        ("csv", "user;item;score\n", "{};{};{},5", {}),
+    ],
+)
+@pytest.mark.parametrize("pattern", ["", "/part*"])
+def test_the_line_to_write_reads_all_parts(
+    ending: str, header: str, row: str, options: Any, pattern: str, tmp_path: Path
+) -> None:
+    pandas = pytest.importorskip("pandas")
+    (folder := tmp_path / "[als]").mkdir()
+    for at, rows in enumerate((ROWS[:3], ROWS[3:])):
+        text = "".join(f"{row.format(user, item, int(score))}\n" for user, item, score in rows)
+        (folder / f"part-{at}.{ending}").write_text(header + text)
+    (folder / "_SUCCESS").touch()
+    path = f"{glob.escape(str(folder))}{pattern}" if pattern else str(folder)
+    with pytest.raises(exactk.InputError) as caught:
+        exactk.read(path, "predictions", **options)
+    line = next(part for part in caught.value.fault.hint if isinstance(part, Option))
+    assert str(line).startswith("predictions=")
+    predictions = eval(str(line).removeprefix("predictions="), {"exactk": exactk, "pandas": pandas, "glob": glob})  # noqa: S307 - our own message
+    expected = exactk.evaluate(
+        TRUTH, {user: {item: score for name, item, score in ROWS if name == user} for user in TRUTH}, "mrr"
+    )
+    assert exactk.evaluate(TRUTH, predictions, "mrr") == expected

@@ -30,6 +30,7 @@ class File(NamedTuple):
 
     path: Path
     role: str
+    whole: Path | None = None  # the folder or the pattern that named it, perhaps with others
 
     @property
     def is_compressed(self) -> bool:

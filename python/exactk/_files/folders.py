@@ -18,9 +18,8 @@ if TYPE_CHECKING:
 
 def parts_of(file: File) -> list[File]:
     """Return the files of predictions at a path, which may be of a folder or a pattern; the file for another argument."""
-    return (
-        [file._replace(path=path) for path in files_of_text(str(file.path))] if file.role == "predictions" else [file]
-    )
+    paths = files_of_text(str(file.path)) if file.role == "predictions" else [file.path]
+    return [file] if paths == [file.path] else [file._replace(path=path, whole=file.path) for path in paths]
 
 
 def files_of_text(text: str) -> list[Path]:

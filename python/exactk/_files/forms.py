@@ -250,7 +250,7 @@ def _line(file: File, **options: Any) -> Option:  # noqa: ANN401 - of `exactk.re
     options = {name: value for name, value in options.items() if value}
     role = {"scores": "predictions", "candidates": "exclude"}.get(file.role, file.role)  # of the same containers
     code = "".join(f", {name}={value!r}" for name, value in options.items())
-    call = f"{file.role}=exactk.read({str(file.path)!r}, {role!r}{code})"
+    call = f"{file.role}=exactk.read({str(file.whole or file.path)!r}, {role!r}{code})"
     named = "candidates" if file.role == "candidates" else role
     shell = [
         "--text-ids" if name == "text_ids" else f"--{named}-{name} {_WRITTEN.get(name, str)(value)}"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import shlex
 from contextlib import suppress
+from glob import escape
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, cast
 
@@ -120,8 +121,16 @@ def is_stdin(file: File) -> bool:
 
 def by_pandas(file: File, read: str, write: str = "") -> Option:
     """Return how to pass a data frame, or on the command line how to write it, as CSV unless `write` says how."""
+    modules = "pandas"
+    if file.whole is not None:
+        modules, pattern = (
+            "glob, pandas",
+            f"{escape(str(file.whole))}/[!_]*" if file.whole.is_dir() else str(file.whole),
+        )
+        each = read.replace(repr(str(file.path)), "path")
+        read = f"pandas.concat([{each} for path in glob.glob({pattern!r})])"
     write = write or f"to_csv({f'{file.path}.csv'!r}, index=False)"
-    program = f"import pandas; {read}.{write}"
+    program = f"import {modules}; {read}.{write}"
     program = shlex.quote(program if '"' in program else program.replace("'", '"'))  # which needs no escapes
     shell = f"python3 -c {program}"
     shell = f"write it to FILE, then {shell.replace(str(file.path), 'FILE')}" if is_stdin(file) else shell
