@@ -337,3 +337,26 @@ def test_a_null_list_is_told_where_it_is() -> None:
 def test_hits_of_one_side_are_preferred_to_others() -> None:
     path = lines([{"qid": "q1", "results": [{"id": "b"}, {"id": "a"}], "relevant": [{"id": "a", "grade": 2}]}])
     assert dict(exactk.evaluate(path, path, ["mrr", "P@1"])) == {"mrr": 0.5, "P@1": 0.0}
+
+
+def test_sides_of_one_file_are_named_on_the_command_line(run: Run) -> None:
+    path = lines([{"query": "q1", "expected": ["a"], "gold": ["b"], "retrieved": ["c", "b"], "contexts": ["a"]}])
+    refused = run("evaluate", path, path, "-m", "mrr")
+    *_, said = refused.err.strip().partition("columns of both: ")
+    assert said == "--truth-columns item=expected and --predictions-columns item=retrieved"
+    options = said.replace("expected", "gold").replace(" and ", " ").split()
+    assert json.loads(run("evaluate", path, path, "-m", "mrr", *options, "--format", "json").out)["reports"][0][
+        "values"
+    ] == {"mrr": 0.5}
+    both = ("--truth-columns", "item=gold", "--predictions-columns", "item=gold")
+    for same in (("--item", "gold"), both):
+        assert "another input than the truth" in run("evaluate", path, path, "-m", "mrr", *same).err
+
+
+@pytest.mark.parametrize("count", [1, 600])
+def test_columns_are_those_of_hits_wherever_the_first_are(count: int) -> None:
+    hits = [{"id": "a", "score": 0.9, "other": 0.1}, {"id": "b", "score": 0.1, "other": 0.9}]
+    path = in_list({**{f"empty {at}": [] for at in range(count)}, "q": hits})
+    frame = {"first": lines([{"query": "q", "item": "b", "score": 1.0, "other": 1.0}]), "second": path}
+    assert exactk.evaluate({"q": ["b"]}, path, "mrr", score="other")["mrr"] == 1.0
+    assert exactk.compare({"q": ["b"]}, frame, "mrr", score="other")["mrr"]["second"] == 1.0

@@ -289,11 +289,17 @@ def check_inputs(arguments: argparse.Namespace, inputs: Sequence[Input]) -> None
         raise input_error("stdin", "one input that is -", f"{len(from_stdin)}: {', '.join(from_stdin)}")
     if from_stdin and from_stdin[0] in {"groups", "weights", "clusters", "catalogue", "parents"}:
         raise input_error(from_stdin[0], "a file of columns", "stdin, which is read as TREC text")
-    columns: Any = {role: getattr(arguments, role, None) for role in ("grade", "score", "rank")}
     for one in inputs:
         if inputs[0].argument == "truth" and one.argument in {"predictions", "exclude", "base_predictions"}:
+            columns: Any = {role: getattr(arguments, role, None) for role in ("item", "grade", "score", "rank")}
+            items: dict[str, str] = {}
+            for role in ("truth", "predictions"):
+                named = _said_of(arguments, role, one.system or "").get("columns")
+                if isinstance(named, dict):
+                    columns |= {name: column for name, column in named.items() if name != "item"}
+                    items |= {role: named["item"]} if "item" in named else {}
             with in_system(one.system or ""):
-                check_not_truth(inputs[0].path, [(one.argument, one.path)], columns)
+                check_not_truth(inputs[0].path, [(one.argument, one.path)], columns, items)
     _check_forms(arguments, inputs)
     for name in dict.fromkeys(chain.from_iterable(_ROLE_COLUMNS.values())):
         if getattr(arguments, name, None) is None:

@@ -135,7 +135,6 @@ def _as_text(content: Any) -> Any:  # noqa: ANN401 - whatever JSON holds
     return str(content) if isinstance(content, int) and not isinstance(content, bool) else content
 
 
-_HEAD_SIZE = 1 << 12  # bytes of a file that say whether it is a list
 _SMALL = 1 << 20  # bytes that the standard library reads before pyarrow is imported
 _MAX_LINE = 1 << 24  # bytes: all of a user's list
 _SAMPLED_LINES = 1000  # lines, until each column has been seen with something in it
@@ -432,12 +431,12 @@ _LIST_OF_OBJECTS = re.compile(rb"\[\s*\{")
 
 
 def rows_at(file: File) -> JsonRows | None:
-    """Return the rows of a file whose JSON begins with a list of objects; None for another, and for a pipe."""
+    """Return the rows of a file whose JSON has a list of objects; None for another, and for a pipe."""
     with suppress(OSError, *DECOMPRESSION_ERRORS):
         if file.path.is_file():
             with open_bytes(file) as stream:
-                head = stream.read(_HEAD_SIZE)
-            if _LIST_OF_OBJECTS.search(head):
+                text = stream.read()
+            if _LIST_OF_OBJECTS.search(text):
                 return rows_of(file, parse(file))
     return None
 

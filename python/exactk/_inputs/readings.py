@@ -17,6 +17,7 @@ from collections.abc import Sized
 from contextlib import suppress
 from itertools import islice, pairwise
 from numbers import Integral
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
@@ -176,29 +177,43 @@ def lines_of_ranks(predictions: ClassifiedValue, columns: ColumnNames) -> Text:
     return ("; ", *ranks, f" if they are ranks, {scores} if they are scores")
 
 
-def check_not_truth(truth: object, others: Iterable[tuple[str, object]], columns: ColumnNames) -> None:
-    """Raise InputError if another argument is the truth, or the file that the truth is or a copy of it, by the same columns."""
+def check_not_truth(
+    truth: object,
+    others: Iterable[tuple[str, object]],
+    columns: ColumnNames,
+    items: Mapping[str, str] = MappingProxyType({}),
+) -> None:
+    """Raise InputError if another argument is the truth, or the file that the truth is or a copy of it, by the same columns.
+
+    The columns are those of all arguments; items have their own where they are named for one.
+    """
     for argument, value in others:
-        if value is None or not _are_same(truth, value) or (argument == "predictions" and _are_apart(truth, columns)):
+        if value is None or not _are_same(truth, value):
+            continue
+        if argument == "predictions" and _are_apart(truth, columns, items):
             continue
         hint: Text = ()
         if argument == "predictions":
             names: Text = (Option("grade", "NAME"), " and ", Option("score", "NAME"))
             if is_path(truth) and len((of_both := _columns_of(truth)).lists()) > 1:
                 items = {one: next(iter(lists_of(one, of_both)), "NAME") for one in ("truth", "predictions")}
-                lines = [f"exactk.read({str(truth)!r}, {one!r}, item={item!r})" for one, item in items.items()]
-                names = (" and ".join(lines),)
+                codes = {one: f"exactk.read({str(truth)!r}, {one!r}, item={item!r})" for one, item in items.items()}
+                first, second = (
+                    Option(one, "", codes[one].replace("{", "{{").replace("}", "}}"), f"--{one}-columns item={item}")
+                    for one, item in items.items()
+                )
+                names = (first, " and ", second)
             hint = ("pass what the system recommends, or name columns of both: ", *names)
         source = f"the same {'file' if is_path(truth) else 'object'}"
         raise input_error(argument, "another input than the truth", source, hint=hint)
 
 
-def _are_apart(truth: object, columns: ColumnNames) -> bool:
+def _are_apart(truth: object, columns: ColumnNames, items: Mapping[str, str]) -> bool:
     """Return whether items or grades of the truth are in other columns than the items or the order of the predictions."""
     of_both = _columns_of(truth)
     with suppress(InputError):
-        items = {item_column(of_both, columns.get("item"), argument) for argument in ("truth", "predictions")}
-        if len(items) > 1:
+        sides = [item_column(of_both, items.get(one, columns.get("item")), one) for one in ("truth", "predictions")]
+        if len(set(sides)) > 1:
             return True
     found = [name for name in of_both.names if usual_role(name) == "grade" and name not in columns.values()]
     grade = columns.get("grade") or next(iter(found), None)
