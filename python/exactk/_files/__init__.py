@@ -315,9 +315,7 @@ def _read_trec(files: Sequence[File], form: str | None) -> read_containers.ReadR
 
 def has_columns(path: FilePath, role: str) -> bool:
     """Return whether a file in this role is read by columns, which have names."""
-    file = parts_of(file_at(path, role, role))[0]
-    format_name = format_of(file)
-    return format_name in COLUMN_SOURCES or (format_name == JSON and json_files.rows_at(file) is not None)
+    return source_at(path, role) is not None
 
 
 def source_at(path: FilePath, role: str) -> Source | None:
