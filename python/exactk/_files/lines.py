@@ -36,6 +36,7 @@ class _Lines(Source):
 
     has_types = False
     columns: tuple[str, ...]
+    comment = re.compile("(?!)")  # lines that are not read
 
     @property
     def names(self) -> list[str]:
@@ -51,7 +52,7 @@ class _Lines(Source):
         number = 0
         with self.file.translate_errors("text", *DECOMPRESSION_ERRORS), open_bytes(self.file) as stream:
             for number, line in numbered_lines(stream, self.file, _MAX_LINE):
-                if text := line.decode().strip():
+                if (text := line.decode().strip()) and not self.comment.match(text):
                     yield number, line, text
         if not number:
             raise self.file.fault("lines", "none")
@@ -82,6 +83,7 @@ class RatedDocuments(_Lines):
     """A file in the form of SVMlight: ``2 qid:10 1:0.5 2:0.1 # GX01``, whose documents are its comments or numbers of rows."""
 
     columns = ("query", "document", "label")
+    comment = re.compile(r"\s*#(?!\S*\s+qid:)")  # not a row
 
     def read_all(self, columns: ColumnChoice) -> ColumnTable:
         """Return all rows as a table."""
@@ -118,6 +120,7 @@ class LineForm(NamedTuple):
 
     def fits(self, lines: Sequence[str]) -> bool:
         """Return whether these lines are of the form, and of no other."""
+        lines = [line for line in lines if not self.source.comment.match(line)]
         if self.source is RatedDocuments:
             return bool(lines) and all(map(_RATED.fullmatch, lines))
         widths = Counter(len(line.split()) for line in lines)
