@@ -67,16 +67,7 @@ void SystemList::read_scores(ScoreRanker<Row>& ranker, Count user) {
   if (read_in_order(ranker.row())) return;
   ranker.load_scores({});
   RankableRow<Row>& row = ranker.row();
-  const bool needs_ranks = reads_ranks(rules_);
-  if (row.has_nan() && (!needs_ranks || rules_.nan == NanScores::raise)) {
-    Fault fault{
-        .argument = argument_, .expected = "scores without NaN", .found = "NaN", .row = user};
-    if (needs_ranks) {
-      fault.change = Change{"nan", "last", true};
-      fault.hint = "ranks them last";
-    }
-    throw InputError(std::move(fault));
-  }
+  if (row.has_nan() && (!reads_ranks(rules_) || rules_.nan == NanScores::raise)) refuse_nan(user);
   const Count depth = std::min(rules_.depth, static_cast<Count>(row.size()));
   const RankedList ranked =
       ranker.best(depth, is_strict(rules_.ties) ? rules_.ties : Ties::lowest_id);
@@ -93,22 +84,24 @@ void SystemList::read_scores(ScoreRanker<Row>& ranker, Count user) {
   });
 }
 
-// Reads scores that descend, as those of runs mostly do, and returns whether they do.
+// Reads scores whose order is known, as they descend like those of runs mostly do, or is of no
+// use, and returns whether they are such.
 template <class Row>
 bool SystemList::read_in_order(RankableRow<Row>& row) {
   if (row.has_min_score()) return false;
   values_.resize(row.size());
+  const bool are_all_read = static_cast<Count>(row.size()) <= rules_.depth;
+  const bool needs_order = reads_ranks(rules_) || !are_all_read;
   std::size_t ascents = 0;  // or ties, or NaN; without branches
   row.for_each_chunk([&](const auto* keys, std::size_t begin, std::size_t size) {
-    if (ascents > 0) return;
+    if (needs_order && ascents > 0) return;
     for (std::size_t i = 0; i < size; ++i) values_[begin + i] = static_cast<double>(keys[i]);
     for (std::size_t i = 1; i < size; ++i) ascents += keys[i - 1] > keys[i] ? 0U : 1U;
     if (begin > 0 && !(values_[begin - 1] > values_[begin])) ++ascents;
   });
   const bool has_nan = row.size() == 1 && std::isnan(values_[0]);
-  if (ascents > 0 || has_nan) return false;
-  const auto size =
-      static_cast<std::size_t>(std::min(rules_.depth, static_cast<Count>(row.size())));
+  if (needs_order && (ascents > 0 || has_nan)) return false;
+  const std::size_t size = are_all_read ? row.size() : static_cast<std::size_t>(rules_.depth);
   values_.resize(size);
   ids_.assign(row.ids().begin(), row.ids().begin() + static_cast<std::ptrdiff_t>(size));
   return true;
@@ -116,6 +109,7 @@ bool SystemList::read_in_order(RankableRow<Row>& row) {
 
 void SystemList::use_scores(Count user) {
   for (std::size_t i = 0; i < values_.size(); ++i) {
+    if (std::isnan(values_[i])) refuse_nan(user);
     if (!(std::abs(values_[i]) <= kMaxScore)) refuse(user, i, "scores from -2^500 to 2^500");
     if (rules_.norm == ScoreNorm::theoretical_min_max && values_[i] < system_.low) {
       refuse(user, i, "no score below its low, " + format_number(system_.low));
@@ -169,6 +163,15 @@ void SystemList::store_values_to(std::size_t rank) {
         values_by_rank_.push_back(next);
     }
   }
+}
+
+void SystemList::refuse_nan(Count user) const {
+  Fault fault{.argument = argument_, .expected = "scores without NaN", .found = "NaN", .row = user};
+  if (reads_ranks(rules_)) {
+    fault.change = Change{"nan", "last", true};
+    fault.hint = "ranks them last";
+  }
+  throw InputError(std::move(fault));
 }
 
 void SystemList::refuse(Count user, std::size_t index, std::string expected) const {

@@ -45,6 +45,7 @@ class SystemList {
   void use_scores(Count user);
   void use_ranks();
   void store_values_to(std::size_t rank);
+  [[noreturn]] void refuse_nan(Count user) const;
   // Throws InputError about the score of the item at the index.
   [[noreturn]] void refuse(Count user, std::size_t index, std::string expected) const;
 
