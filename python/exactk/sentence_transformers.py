@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 import logging
-from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -264,24 +263,21 @@ class InformationRetrievalEvaluator(_Theirs):  # type: ignore[misc] # sentence-t
     def _report(self, name: str, blocks: Iterator[tuple[list[str], Embeddings | Scores]], folder: str | None) -> Report:
         """Return the report of a score function, and write its predictions."""
         evaluator = Evaluator(self._strings(), convention=self.convention, unit_names=("query", "document"))
-        texts, depth = (
-            dict(zip(self.queries_ids, self.queries, strict=True)),
-            max(map(max, filter(None, self._cutoffs.values()))),
-        )
-        with ExitStack() as stack:
-            file = None
-            if self.write_predictions and folder is not None:
-                path = Path(folder, self.predictions_file.replace(".jsonl", f"_{name}.jsonl"))
-                path.parent.mkdir(parents=True, exist_ok=True)
-                file = stack.enter_context(path.open("w", encoding="utf-8"))
-            for ids, scores in blocks:
-                evaluator.update({query: self.relevant_docs[query] for query in ids}, scores)
-                if file is None:
-                    continue
-                best = topk(scores, min(depth, len(self.corpus)))
-                for query, *hits in zip(ids, best.items.tolist(), best.scores.tolist(), strict=True):
-                    results = [dict(zip(("corpus_id", "score"), hit, strict=True)) for hit in zip(*hits, strict=True)]
-                    file.write(json.dumps({"query_id": query, "query": texts[query], "results": results}) + "\n")
+        texts = dict(zip(self.queries_ids, self.queries, strict=True))
+        depth = min(max(map(max, filter(None, self._cutoffs.values()))), len(self.corpus))
+        lines = []
+        for ids, scores in blocks:
+            evaluator.update({query: self.relevant_docs[query] for query in ids}, scores)
+            if not self.write_predictions or folder is None:
+                continue
+            best = topk(scores, depth)
+            for query, *hits in zip(ids, best.items.tolist(), best.scores.tolist(), strict=True):
+                results = [dict(zip(("corpus_id", "score"), hit, strict=True)) for hit in zip(*hits, strict=True)]
+                lines.append(json.dumps({"query_id": query, "query": texts[query], "results": results}) + "\n")
+        if self.write_predictions and folder is not None:
+            path = Path(folder, self.predictions_file.replace(".jsonl", f"_{name}.jsonl"))
+            path.parent.mkdir(parents=True, exist_ok=True)
+            write_file(path, "".join(lines).encode())
         return evaluator.compute()
 
     def _scores(
