@@ -11,7 +11,7 @@ import pytest
 import exactk
 from commands import assert_refused, write_files
 from exactk._cli.other_commands import _FUSION_NAMES
-from exactk._options import FuseOptions
+from exactk._options import ReadingOptions
 
 if TYPE_CHECKING:
     from commands import Run
@@ -84,7 +84,7 @@ def test_golden_values(options: str, run: Run) -> None:
 def test_it_has_the_options_of_the_function() -> None:
     """Beside those that name columns, and what all commands leave to the process."""
     parameters = dict(list(inspect.signature(exactk.fuse).parameters.items())[1:])
-    assert list(_FUSION_NAMES) == [name for name in parameters if name not in FuseOptions.__annotations__]
+    assert list(_FUSION_NAMES) == [name for name in parameters if name not in ReadingOptions.__annotations__]
 
 
 def test_ties_and_nan(run: Run) -> None:

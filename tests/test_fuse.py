@@ -38,6 +38,7 @@ def draw_scores(rng: random.Random, items: list[str]) -> dict[str, float]:
             lambda: round(rng.random(), 1),
             lambda: rng.randint(1, 9) * 1e-120,
             lambda: 1.7e9 + rng.randint(0, 9) * 2.0**-22,
+            lambda: rng.randint(1, 3) * rng.choice([1.0, 2.0**-53, 2.0**-120, 2.0**-200]),
         ]
     )
     scores = [draw() for _ in items]
@@ -316,7 +317,7 @@ REFUSED: dict[str, tuple[dict[str, Any], str]] = {
     "an unknown norm": ({"method": "sum", "norm": "minmax"}, "min_max"),
     "a norm that is not read": ({"norm": "min_max"}, "reads ranks"),
     "weights that are not read": ({"method": "max", "weights": {"x": 1, "y": 1}}, "weights"),
-    "a constant that is not read": ({"method": "sum", "rank_constant": 10}, "method='rrf'"),
+    "a constant that is not read": ({"method": "sum", "rank_constant": 10}, "a method that reads it: 'rrf'"),
     "missing that is not read": ({"missing": "zero"}, "missing"),
     "weights of another system": ({"weights": {"x": 1, "z": 1}}, "'z'"),
     "weights of some systems": ({"weights": {"x": 1}}, "'y'"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from inspect import signature
 from numbers import Real
 from typing import TYPE_CHECKING, Any, NamedTuple, cast, get_args
 
@@ -22,7 +23,7 @@ from exactk._inputs.model.lists import Rankings
 from exactk._inputs.model.rows import Rows, count_users
 from exactk._inputs.model.scores import Scores, SparseScores
 from exactk._inputs.registry import EMBEDDINGS, SCORES, TOP_K, ClassifiedValue, check_columns_are_read, classify
-from exactk._options import FuseOptions
+from exactk._options import ReadingOptions
 from exactk._plan.fields import FIELDS
 from exactk._plan.metric_strings import checked_cutoff
 from exactk._runtime.errors import Amending, ExactkError, InUnits, check_among, input_error, type_error, warn
@@ -50,11 +51,12 @@ _RANK_NORMS = ("rank", "borda")
 _WITH_WEIGHTS = ("rrf", "sum", "mnz", "rbc", "borda")
 _READ_BY = {"rank_constant": ("rrf",), "persistence": ("rbc",), "power": ("mnz",), "weights": _WITH_WEIGHTS}
 """The methods that read an argument."""
+_NUMBERS = ("rank_constant", "persistence", "power")
 _EXACT = 2.0**53  # float64 holds all integers below
 _ALL = 2**31 - 1  # the most that a cutoff may be
 
 
-@takes_options(FuseOptions)
+@takes_options(ReadingOptions)
 def fuse(
     systems: Mapping[str, PredictionsLike],
     method: FusionMethod = "rrf",
@@ -70,7 +72,7 @@ def fuse(
     low: float | Mapping[str, float] | None = None,
     ties: FusionTies = "lowest_id",
     nan: Nan = "raise",
-    **options: Unpack[FuseOptions],
+    **options: Unpack[ReadingOptions],
 ) -> FusedScores:
     r"""Fuse the lists of several systems to one list for each user.
 
@@ -200,7 +202,7 @@ def fuse(
         "ties": ties,
         "nan": nan,
     }
-    return fuse_systems(core_fuser, systems, method, given | with_defaults(options, fuse, FuseOptions))
+    return fuse_systems(core_fuser, systems, method, given | with_defaults(options, fuse, ReadingOptions))
 
 
 class _Rules(NamedTuple):
@@ -238,7 +240,7 @@ def fuse_systems(fuser: Fuser, systems: object, method: object, options: dict[st
         named = systems_of_mapping(classify(systems, "systems"), "exactk.fuse({'a': a, 'b': b}) fuses two systems")
         rules = _checked_rules(method, options, list(named))
         k = _ALL if options["k"] is None else checked_cutoff(options["k"])
-        numbers = {name: float(options[name]) for name in _DEFAULTS}
+        numbers = {name: float(options[name]) for name in _NUMBERS}
         check_columns_are_read(columns, [("predictions", system) for system in named.values()])
         inputs = _aligned(open_systems(named, columns), rules, columns, threads)
         problem = FusionProblem(
@@ -268,12 +270,12 @@ def fuse_systems(fuser: Fuser, systems: object, method: object, options: dict[st
 def _checked_rules(method: object, options: dict[str, Any], names: list[str]) -> _Rules:
     """Check the choices, and that each argument which is given is read."""
     method = _choice("method", method, FusionMethod)
-    numbers = {name: _number(options[name], name) for name in _DEFAULTS}
-    given = [name for name, default in _DEFAULTS.items() if numbers[name] != default]
+    defaults = signature(fuse).parameters
+    given = [name for name in _NUMBERS if _number(options[name], name) != defaults[name].default]
     for argument in [*given, *(["weights"] if options["weights"] is not None else [])]:
         if method not in _READ_BY[argument]:
             readers = " or ".join(map(repr, _READ_BY[argument]))
-            raise input_error(argument, f"method={readers}, which read it", f"method={method!r}")
+            raise input_error(argument, f"a method that reads it: {readers}", f"method={method!r}")
     of_ranks = method in _OF_RANKS
     norm = options["norm"]
     if norm is not None and of_ranks:
@@ -283,7 +285,7 @@ def _checked_rules(method: object, options: dict[str, Any], names: list[str]) ->
     adds = method in {"sum", "mnz"} and norm != "borda"
     if missing is not None and not adds:
         found = f"missing={missing!r} with method={method!r}" + (f" and norm={norm!r}" if norm == "borda" else "")
-        raise input_error("missing", "method='sum' or 'mnz', which read it, and a norm other than 'borda'", found)
+        raise input_error("missing", "a method that reads it, 'sum' or 'mnz', and a norm other than 'borda'", found)
     if missing is not None:
         missing = _choice("missing", missing, MissingScore)
     depth = options["depth"]
@@ -300,9 +302,6 @@ def _checked_rules(method: object, options: dict[str, Any], names: list[str]) ->
         _choice("ties", options["ties"], FusionTies),
         cast("Nan", nan),
     )
-
-
-_DEFAULTS = {"rank_constant": 60, "persistence": 0.8, "power": 1}
 
 
 def _choice(argument: str, value: object, choices: Any) -> str:  # noqa: ANN401 - a Literal
@@ -338,8 +337,9 @@ def _numbers_by_system(given: object, argument: str, names: list[str], default: 
 def _lows(low: object, norm: str, names: list[str]) -> dict[str, float]:
     is_read = norm == "theoretical_min_max"
     if (low is not None) != is_read:
+        expected = "the lowest possible score" if is_read else "none with a norm other than 'theoretical_min_max'"
         found = f"norm={norm!r} without low" if is_read else f"low={low!r} with norm={norm!r}"
-        raise input_error("low", "it with norm='theoretical_min_max', and only with it", found)
+        raise input_error("low", expected, found)
     if low is None or isinstance(low, Mapping):
         return _numbers_by_system(low, "low", names, 0.0)
     return dict.fromkeys(names, _number(low, "low"))

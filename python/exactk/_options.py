@@ -112,10 +112,9 @@ def _entries(section: str) -> dict[str, _Entry]:
     return entries
 
 
-class ListOptions(TypedDict, total=False):
+class ReadingOptions(TypedDict, total=False):
     """What every function that reads lists takes."""
 
-    convention: ConventionLike
     num_threads: int | None
     progress: bool | ProgressCallback
     user: str | Sequence[str] | None
@@ -123,6 +122,12 @@ class ListOptions(TypedDict, total=False):
     score: str | None
     rank: str | None
     unit_names: tuple[str, str] | None
+
+
+class ListOptions(ReadingOptions, total=False):
+    """What every function takes that reads lists by a convention."""
+
+    convention: ConventionLike
 
 
 class AgreementValueOptions(ListOptions, total=False):
@@ -194,19 +199,7 @@ class TopKOptions(TypedDict, total=False):
     score: str | None
 
 
-class FuseOptions(TypedDict, total=False):
-    """What `exactk.fuse` takes beside what it says of fusion."""
-
-    num_threads: int | None
-    progress: bool | ProgressCallback
-    user: str | Sequence[str] | None
-    item: str | None
-    score: str | None
-    rank: str | None
-    unit_names: tuple[str, str] | None
-
-
-class FusionOptions(FuseOptions, total=False):
+class FusionOptions(ReadingOptions, total=False):
     """What `exactk.fuse` takes beside systems and method."""
 
     norm: ScoreNorm | None

@@ -150,4 +150,4 @@ def _field(key: object) -> str:
 
 
 _FIELD = re.compile(r"[^ \t\n\v\f\r\ud800-\udfff]+")  # U+00A0 separates no fields
-_FACTS = ("method", "norm", "missing", "split_ties", "system_count", "unit_names")
+_FACTS = tuple(FusedScores.__annotations__)
