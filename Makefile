@@ -293,7 +293,7 @@ bench: $(VENV)/.lint
 bench-tests: $(VENV)/.test
 	$(BIN)/python -m pytest -p no:cacheprovider -n 2 $(filter-out benchmarks/test_perf.py,$(wildcard benchmarks/test_*.py))
 
-# Instructions of ten small workloads of the core, counted by valgrind (Debian: valgrind): of this tree, and of the
+# Instructions of eleven small workloads of the core, counted by valgrind (Debian: valgrind): of this tree, and of the
 # revision BASE, by default the merge base with main. Fails where this tree needs more than 1.02 times as many.
 instructions:
 	$(PYTHON) -m benchmarks.instructions $(BASE)

@@ -1,4 +1,4 @@
-// Ten small workloads of the core, of which valgrind counts the instructions. Without arguments,
+// Eleven small workloads of the core, of which valgrind counts the instructions. Without arguments,
 // prints their names; with a name and a number, repeats that workload so often, on one thread.
 #include <algorithm>
 #include <cstddef>
@@ -17,6 +17,7 @@
 
 #include "arrays.hpp"
 #include "exactk/evaluate.hpp"
+#include "exactk/fuse.hpp"
 #include "exactk/group_rows.hpp"
 #include "exactk/paired_sums.hpp"
 #include "exactk/topk.hpp"
@@ -263,6 +264,33 @@ Repeat compare_systems() {
   };
 }
 
+// The weighted sum of normalised scores of five runs.
+Repeat fused_runs() {
+  constexpr Sizes kSizes{.users = 200, .length = 500, .relevant = 0, .items = 2'000};
+  constexpr std::size_t kSystems = 5;
+  Random random(7);
+  std::vector<OwnedLists<std::int64_t>> lists(kSystems);
+  std::vector<std::vector<float>> scores(kSystems);
+  for (std::size_t system = 0; system < kSystems; ++system) {
+    for (std::size_t user = 0; user < kSizes.users; ++user) {
+      lists[system].append(draw_items(kSizes.length, kSizes.items, random));
+      std::vector<float> row = draw_floats(kSizes.length, random);
+      std::ranges::sort(row, std::greater<>());
+      scores[system].insert(scores[system].end(), row.begin(), row.end());
+    }
+  }
+  return [lists = std::move(lists), scores = std::move(scores)] {
+    FusionRequest request;
+    request.rules = {.method = FusionMethod::sum, .norm = ScoreNorm::min_max};
+    request.isa = counted_isa();
+    for (std::size_t system = 0; system < kSystems; ++system) {
+      request.systems.push_back({.lists = sparse_scores_of(lists[system], scores[system]),
+                                 .weight = 1 + 0.25 * static_cast<double>(system)});
+    }
+    if (fuse(request).items.empty()) throw std::logic_error("nothing is fused");
+  };
+}
+
 struct Workload {
   std::string_view name;
   Repeat (*prepare)();
@@ -279,6 +307,7 @@ constexpr Workload kWorkloads[] = {
     {"embeddings", &embeddings},
     {"trec_run", &trec_run},
     {"paired_sums", &compare_systems},
+    {"fused_runs", &fused_runs},
 };
 
 void repeat_workload(std::string_view name, int count) {
