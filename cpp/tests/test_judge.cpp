@@ -29,7 +29,7 @@ void check_matches(const Matches& matches, const std::vector<Match>& expected) {
   }
 }
 
-void check_equal(const Matches& actual, const Matches& expected) {
+void check_matches(const Matches& actual, const Matches& expected) {
   check_matches(actual, expected.hits);
   CHECK(actual.first_entry == expected.first_entry);
   CHECK(actual.excluded_entries == expected.excluded_entries);
@@ -81,9 +81,9 @@ Matches matches_by_search(const Ids& truth, const Ids& list, const Ids& exclude)
 
 TEST_CASE("empty lists match nothing") {
   ListMatcher matcher(kAnyId, true, idle_run);
-  check_equal(match(matcher, {}, Ids{}), Matches{});
-  check_equal(match(matcher, {}, Ids{1, 2}, {2}), matches_by_search({}, {1, 2}, {2}));
-  check_equal(match(matcher, {1, 2}, Ids{}, {2}), matches_by_search({1, 2}, {}, {2}));
+  check_matches(match(matcher, {}, Ids{}), Matches{});
+  check_matches(match(matcher, {}, Ids{1, 2}, {2}), matches_by_search({}, {1, 2}, {2}));
+  check_matches(match(matcher, {1, 2}, Ids{}, {2}), matches_by_search({1, 2}, {}, {2}));
 }
 
 TEST_CASE("ids are compared in full, up to 2^63 - 1 and with every id type") {
@@ -134,7 +134,7 @@ TEST_CASE("a list whose repeats are collapsed matches as the list of its first c
       const Matches& matches = match(collapsing, truth, list, exclude);
       expected.list_duplicates = static_cast<Count>(list.size() - firsts.size());
       expected.first_list_duplicate = matches_by_search(truth, list, exclude).first_list_duplicate;
-      check_equal(matches, expected);
+      check_matches(matches, expected);
     }
   }
 }
@@ -179,7 +179,7 @@ void check_many_users(std::uint64_t id_bits, bool entries, std::uint64_t factor)
       forget_entries(actual);
       forget_entries(expected);
     }
-    check_equal(actual, expected);
+    check_matches(actual, expected);
   }
 }
 
@@ -210,7 +210,7 @@ TEST_CASE("a list is matched by the entries that it carries, otherwise by its it
       if (truth[i] >= 8) unscored.push_back(static_cast<Count>(i));
     }
     const Matches& by_items = matcher.match(truth, best, exclude);
-    check_equal(by_items, expected);
+    check_matches(by_items, expected);
     CHECK(by_items.unscored_entries == unscored);
     Counts entries;
     Counts ranks;
@@ -229,7 +229,7 @@ TEST_CASE("a list is matched by the entries that it carries, otherwise by its it
                             .excluded_bits = &excluded_bits};
     const Matches& by_entries = matcher.match(truth, ranked, exclude);
     if (entries.empty()) continue;
-    check_equal(by_entries, expected);
+    check_matches(by_entries, expected);
     CHECK(by_entries.ties == ties);
     CHECK(by_entries.unscored_entries == unscored);
   }
@@ -312,7 +312,7 @@ TEST_CASE("a long list calls the checkpoint, and the next user is matched afresh
   const Ids list(200000, 5);
   CHECK_THROWS_AS(match(matcher, {}, list), std::runtime_error);
   is_stopped = false;
-  check_equal(match(matcher, {5}, Ids{4, 5}), matches_by_search({5}, {4, 5}, {}));
+  check_matches(match(matcher, {5}, Ids{4, 5}), matches_by_search({5}, {4, 5}, {}));
 }
 
 TEST_CASE("F19: ids that share their low or their high bits are distinguished") {

@@ -6,14 +6,14 @@
 namespace exactk {
 namespace {
 
-struct Reference {
+struct Logarithm {
   double x;
   double log;
 };
 
 // From Python's decimal at 60 digits, rounded once to a double.
 // NOLINTBEGIN(modernize-use-std-numbers): some are near a constant, or are one
-constexpr Reference kReferences[] = {
+constexpr Logarithm kLogarithms[] = {
     {0x1.4f8b588e368f1p-17, -0x1.7069e2aa2aa5bp+3},
     {0x1.0000000000000p-1, -0x1.62e42fefa39efp-1},
     {0x1.0000000000000p+0, 0x0.0p+0},
@@ -48,7 +48,7 @@ constexpr Reference kReferences[] = {
 // NOLINTEND(modernize-use-std-numbers)
 
 TEST_CASE("logarithms are correctly rounded") {
-  for (const Reference& reference : kReferences) {
+  for (const Logarithm& reference : kLogarithms) {
     CAPTURE(reference.x);
     CHECK(natural_log(reference.x) == reference.log);
   }

@@ -52,12 +52,13 @@ std::int64_t poisson_count(std::uint64_t key, Count resample, std::uint64_t seed
                                [&](std::uint32_t threshold) { return word >= threshold; });
 }
 
-struct Kind {
+struct SumKind {
   ResampledSums (*sum)(const Resampling&);
   std::int64_t (*factor)(std::uint64_t key, Count resample, std::uint64_t seed);
 };
 
-const std::array kKinds = {Kind{&sum_sign_flips, &sign}, Kind{&sum_resamples, &poisson_count}};
+const std::array kKinds = {SumKind{&sum_sign_flips, &sign},
+                           SumKind{&sum_resamples, &poisson_count}};
 
 // A request that owns its arrays.
 struct Sample {
@@ -88,7 +89,7 @@ struct Sample {
             .threads = threads,
             .isa = isa};
   }
-  [[nodiscard]] ResampledSums sum(const Kind& kind) const { return kind.sum(request(scaled())); }
+  [[nodiscard]] ResampledSums sum(const SumKind& kind) const { return kind.sum(request(scaled())); }
 };
 
 Sample draw_sample(std::size_t units, std::size_t columns, std::uint64_t seed) {
@@ -115,7 +116,7 @@ std::int64_t scaled_integer(const Sample& sample, std::size_t column, Offset uni
   return std::isnan(number) ? 0 : std::llrint(number);
 }
 
-ResampledSums expected_sums(const Sample& sample, const Kind& kind) {
+ResampledSums expected_sums(const Sample& sample, const SumKind& kind) {
   Integers factors;  // resamples x units
   for (Count i = 0; i < sample.count; ++i) {
     for (const Offset unit : sample.units) {
@@ -196,7 +197,7 @@ TEST_CASE("thresholds of counts are Poisson's, rounded to 16 bits, and the mean 
 }
 
 TEST_CASE("F22: sums of resamples are as defined, for any threads and instruction set") {
-  for (const Kind& kind : kKinds) {
+  for (const SumKind& kind : kKinds) {
     for (const std::size_t units : {0U, 1U, 5U, 6U, 29U, 30U, 31U, 64U}) {
       for (const std::size_t columns : {0U, 1U, 7U, 8U, 9U, 40U}) {
         Sample sample = draw_sample(units, columns, 100 * units + columns);
@@ -234,7 +235,7 @@ TEST_CASE("every count is summed") {
 }
 
 TEST_CASE("F25: an exception of poll ends the summing of resamples") {
-  for (const Kind& kind : kKinds) {
+  for (const SumKind& kind : kKinds) {
     for (const int threads : {1, 3}) {
       tests::check_cancelled([&](std::size_t size) {
         Sample sample = draw_sample(30'000, 1, 4);

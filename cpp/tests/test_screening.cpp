@@ -127,7 +127,7 @@ void multiply_and_spoil_vectors(const Multiplication& call) {
 
 // --- answers
 
-struct Question {
+struct Screened {
   Count k = 10;
   std::optional<OwnedLists> exclude = {};
   bool highest_first = false;
@@ -162,7 +162,7 @@ OwnedLists truth_of_all(Count users) {
 
 // Returns the answer for each user, or none for those who are not screened.
 std::vector<std::optional<Answer>> screened_answers(const Embeddings& source,
-                                                    const Question& question, const Kernels& table,
+                                                    const Screened& question, const Kernels& table,
                                                     const Run& run = idle_run) {
   const OwnedLists truth = truth_of_all(source.users.rows);
   const Lists truth_lists = truth.view();
@@ -196,7 +196,7 @@ std::vector<std::optional<Answer>> screened_answers(const Embeddings& source,
 }
 
 // Answers by all of the user's scores.
-Answer expected_answer(const Embeddings& source, const Question& question, Count user) {
+Answer expected_answer(const Embeddings& source, const Screened& question, Count user) {
   Row items(static_cast<std::size_t>(source.items.rows));
   std::iota(items.begin(), items.end(), 0);
   if (source.candidates) {
@@ -242,7 +242,7 @@ Answer expected_answer(const Embeddings& source, const Question& question, Count
 }
 
 // Checks the answers for all users who are screened; returns how many they are.
-int check_answers(const Model& model, const Question& question, const Kernels& table,
+int check_answers(const Model& model, const Screened& question, const Kernels& table,
                   std::span<const Answer> expected) {
   int screened = 0;
   const auto answers = screened_answers(model.view(), question, table);
@@ -258,7 +258,7 @@ int check_answers(const Model& model, const Question& question, const Kernels& t
 }
 
 // Checks answers by products of any kind; returns how many users were screened.
-int check_screening(const Model& model, const Question& question = {}) {
+int check_screened(const Model& model, const Screened& question = {}) {
   std::vector<Answer> expected(static_cast<std::size_t>(model.users.rows));
   for (std::size_t user = 0; user < expected.size(); ++user) {
     expected[user] = expected_answer(model.view(), question, static_cast<Count>(user));
@@ -278,27 +278,27 @@ TEST_CASE("products with the largest allowed errors do not change the answers") 
   int models = 0;
   int screened = 0;
   for_each_model([&](const Model& model, const OwnedLists*) {
-    screened += check_screening(model, {.highest_first = ++models % 2 == 0});
+    screened += check_screened(model, {.highest_first = ++models % 2 == 0});
   });
   CHECK(screened > 10 * models);
 }
 
 TEST_CASE("wrong products do not change answers with candidates, exclusions and min_score") {
   for_each_restricted_model([](const Model& model, const OwnedLists* exclude) {
-    check_screening(model, {.exclude = *exclude});
+    check_screened(model, {.exclude = *exclude});
   });
 }
 
 TEST_CASE("bounds that a sample predicts do not change long lists, however wrong they are") {
   for_each_long_model([](const Model& model, const OwnedLists* exclude) {
-    Question question{.k = 200};
+    Screened question{.k = 200};
     if (exclude != nullptr) question.exclude = *exclude;
-    check_screening(model, question);
+    check_screened(model, question);
   });
 }
 
 // Checks that answers have positions of items, whichever they are.
-void check_positions(const Embeddings& source, const Question& question, const Kernels& table) {
+void check_positions(const Embeddings& source, const Screened& question, const Kernels& table) {
   for (const auto& answer : screened_answers(source, question, table)) {
     if (!answer) continue;
     for (const Count position : answer->best) CHECK(position < kItems);
