@@ -232,3 +232,12 @@ def test_a_repeat_is_no_item_of_the_list_where_the_first_one_counts(evaluate: An
     """Of the list 0, 0, 1 the base has 1: half of the two items is unexpected, or two of three."""
     metrics = [f"unexpectedness@3(duplicate_items={choice})" for choice in ("first", "count")]
     assert [*evaluate([[0]], [[0, 0, 1]], metrics, base_predictions=[[1, 2, 5]]).values()] == [1 / 2, 2 / 3]
+
+
+@ENGINES
+def test_repeats_of_the_base_list_are_refused_by_what_reads_it_alone(evaluate: Any) -> None:
+    names = ["unexpectedness@2(duplicate_items=first)", "mrr"]
+    report = evaluate([[0, 1]], [[0, 2]], names, base_predictions=[[0, 0, 3]])
+    assert [*report.values()] == [0.5, 1.0]
+    with pytest.raises(exactk.InputError, match="base_predictions: "):
+        evaluate([[0, 1]], [[0, 2]], ["unexpectedness@2", "mrr(duplicate_items=first)"], base_predictions=[[0, 0, 3]])

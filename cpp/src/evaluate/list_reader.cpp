@@ -26,7 +26,9 @@ void ListReader::add_list(Count user, const Matches& matches, std::size_t rules_
   if (job_.request.histories) rows.set_history(job_.request.histories->of_user(user));
   if (job_.plan.reads_relevant[rules_index]) note_relevant(user, matches, rules, rows);
   if (job_.plan.base_depths[rules_index] == 0) return;
-  add_base_ranks(user, items.first(static_cast<std::size_t>(base_depth)), has_repeats, rows);
+  const bool base_repeats =
+      add_base_ranks(user, items.first(static_cast<std::size_t>(base_depth)), has_repeats, rows);
+  base_fails_ = base_fails_ || (base_repeats && rules.duplicate_items == Duplicates::raise);
 }
 
 // Adds a row with the items' numbers in the catalogue.
@@ -83,12 +85,11 @@ void ListReader::note_relevant(Count user, const Matches& matches, const Judging
   rows.set_relevant(relevant_);
 }
 
-// Adds the items' ranks in the base list to the row added last.
-void ListReader::add_base_ranks(Count user, std::span<const std::int64_t> items, bool has_repeats,
+// Adds the items' ranks in the base list to the row added last. Returns whether it has repeats.
+bool ListReader::add_base_ranks(Count user, std::span<const std::int64_t> items, bool has_repeats,
                                 ListRows& rows) {
   const std::span<Count> ranks = rows.add_base_ranks(items.size(), job_.run);
   const Matches& matches = match_base(user);
-  base_repeats_ = base_repeats_ || matches.list_duplicates > 0;
   base_ranks_.clear();
   grow(base_ranks_, listed_items_.size(), ListRow::kNotInBase, job_.run);
   for (std::size_t i = 0; i < matches.hits.size(); ++i) {
@@ -109,6 +110,7 @@ void ListReader::add_base_ranks(Count user, std::span<const std::int64_t> items,
     }
   });
   if (has_repeats) leave_out_repeats(ranks, ListRow::kNotCounted);
+  return matches.list_duplicates > 0;
 }
 
 const Matches& ListReader::match_base(Count user) {

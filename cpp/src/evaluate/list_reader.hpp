@@ -31,14 +31,14 @@ class ListReader {
   void start_user() noexcept {
     foreign_items_.clear();
     unseen_items_.clear();
-    base_repeats_ = false;
+    base_fails_ = false;
   }
   // Adds the list of the user matched last, who has been judged under the rules, down to the last
   // rank that a metric reads.
   void add_list(Count user, const Matches& matches, std::size_t rules_index, const HitRow& row,
                 ListRows& rows);
-  // Whether a base list of the user has repeats.
-  [[nodiscard]] bool base_repeats() const noexcept { return base_repeats_; }
+  // Whether the base list of the user has repeats under rules that refuse them.
+  [[nodiscard]] bool base_fails() const noexcept { return base_fails_; }
   // Adds the distinct items of the user's lists that are outside the catalogue, or not in train.
   void add_to_tally(Tally& tally) {
     if (!foreign_items_.empty()) tally.foreign_recommended += count_distinct(foreign_items_);
@@ -51,7 +51,7 @@ class ListReader {
  private:
   void add_numbers(std::span<const std::int64_t> items, bool has_repeats, ListRows& rows);
   void note_relevant(Count user, const Matches& matches, const JudgingRules& rules, ListRows& rows);
-  void add_base_ranks(Count user, std::span<const std::int64_t> items, bool has_repeats,
+  bool add_base_ranks(Count user, std::span<const std::int64_t> items, bool has_repeats,
                       ListRows& rows);
   void note_unusual_items(std::span<ItemNumber> numbers, ListRows& rows);
   template <class Cell>
@@ -65,7 +65,7 @@ class ListReader {
   std::vector<std::int64_t> list_items_;    // of the list read last, by rank
   std::vector<std::int64_t> listed_items_;  // of these, without ranks that have no item
   std::vector<Count> base_ranks_;           // parallel to them
-  bool base_repeats_ = false;
+  bool base_fails_ = false;
   IdIndex list_index_;  // of these, or of some of them
   // Of the user's lists that a metric reads, perhaps repeated.
   std::vector<std::int64_t> foreign_items_;

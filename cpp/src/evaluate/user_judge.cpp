@@ -74,9 +74,7 @@ Violation UserJudge::judge(Count user, JudgedBatch& batch, Tally& tally) {
       }
     }
   }
-  if (lists_.base_repeats() && raises(plan, &Rules::duplicate_items)) {
-    return Violation::duplicate_base_items;
-  }
+  if (lists_.base_fails()) return Violation::duplicate_base_items;
   lists_.add_to_tally(tally);
   if (may_depend) judge_extremes(values, batch);
   batch.users.push_back(user);

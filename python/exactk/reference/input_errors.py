@@ -327,12 +327,14 @@ def _check_repeats(problem: Problem) -> None:
     all_rules, truth = rules_of_readers(problem), problem.truth
     if any(rules["duplicate_truth"] == "raise" for rules in all_rules):
         check_repeats("truth", (truth.row(user).tolist() for user in range(len(truth))))
-    base = problem.base if any(value.info.reads_base for value in problem.values) else None
-    base_lists = None if base is None or not isinstance(base.predictions, Rankings) else base.predictions
-    if any(rules["duplicate_items"] == "raise" for rules in all_rules):
-        for argument, lists in (("predictions", _stored_lists(problem)), (BASE, base_lists)):
-            if lists is not None:
-                check_repeats(argument, map(np.ndarray.tolist, map(lists.row, range(len(lists)))))
+    of_base = [value.rules for value in problem.values if value.info.reads_base]
+    base = problem.base.predictions if problem.base is not None else None
+    for argument, lists, readers in (
+        ("predictions", _stored_lists(problem), all_rules),
+        (BASE, base if isinstance(base, Rankings) else None, of_base),
+    ):
+        if lists is not None and any(rules["duplicate_items"] == "raise" for rules in readers):
+            check_repeats(argument, map(np.ndarray.tolist, map(lists.row, range(len(lists)))))
     if any(r["ties"] == "expected" and r["duplicate_items"] == "first" for r in map(resolved_rules, problem.values)):
         _check_tied_repeats(problem)
 
