@@ -156,9 +156,11 @@ def test_f65_shards_with_a_list_for_each_user(run: Run) -> None:
     ],
 )
 def test_f65_names_and_files_of_systems(arguments: Sequence[str], expected: dict[str, list[str]]) -> None:
-    names = ("runs/a-10.run", "runs/a-1.run", "runs/a-0.run", "runs/.a-2.run", "runs/_SUCCESS")
+    names = ("runs/a-10.run", "runs/a-1.run", "runs/a-0.run", "runs/.a-2.run")
     for name in (*names, "x.run", "y.run", "k=5.run", "k=6.run", "b[1].run"):
-        Path(name).touch()
+        Path(name).write_text("q1 Q0 d1 1 1 x\n")
+    for name in ("_SUCCESS", "a-5.run"):
+        Path("runs", name).touch()
     assert find_systems(arguments) == {name: [Path(path) for path in paths] for name, paths in expected.items()}
 
 
@@ -170,8 +172,8 @@ TREC = "ann Q0 1 1 0.5 t\n"
 @pytest.mark.parametrize(
     ("arguments", "files", "message"),
     [
-        ("runs", {}, "expected a directory with files, found 'runs', which has none"),
-        ("runs", {"runs/.x": TREC}, "expected a directory with files, found 'runs', which has none"),
+        ("runs", {}, "expected a directory with files that have rows, found 'runs', which has none"),
+        ("runs", {"runs/.x": TREC}, "expected a directory with files that have rows, found 'runs', which has none"),
         ("runs/*.run", {}, "expected a pattern that matches files, found 'runs/*.run', which matches none"),
         ("als=runs/*.run", {}, "expected a pattern that matches files, found 'runs/*.run', which matches none"),
         ("runs", {"runs/a/x.run": TREC}, "expected files, found the directory 'runs/a'; a quoted pattern such as"),

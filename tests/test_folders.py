@@ -35,6 +35,7 @@ def write_parts(folder: Path, ending: str) -> None:
         (folder / f".part-{at}.{ending}.crc").write_bytes(b"\0")
         (folder / f"part-{at}.{ending}.crc").write_bytes(b"\0")
     (folder / "_SUCCESS").touch()
+    (folder / "part-00000-of-nothing.csv").touch()
 
 
 @pytest.mark.parametrize("ending", FORMATS)
@@ -75,7 +76,7 @@ def test_parts_have_the_columns_that_are_named(tmp_path: Path) -> None:
     ("text", "message"),
     [
         ("none/*.csv", "expected a pattern that matches files, found 'none/.*', which matches none"),
-        ("empty", "expected a directory with files, found 'empty', which has none"),
+        ("empty", "expected a directory with files that have rows, found 'empty', which has none"),
         ("nested", "expected files, found the directory 'nested/a'.*; a quoted pattern such as 'nested/a/"),
         ("mixed", "expected files of one format, found CSV in mixed/1.csv and JSON lines in mixed/2.jsonl"),
         ("other", "expected files with the same columns, found user, item, score in"),

@@ -49,15 +49,15 @@ def files_of_pattern(pattern: str) -> list[Path]:
 def _files_of_directory(directory: Path) -> list[Path]:
     paths = [path for path in sorted(directory.iterdir()) if not path.name.startswith(".") and _is_part(path)]
     if not paths:
-        raise input_error("predictions", "a directory with files", f"{str(directory)!r}, which has none")
+        raise input_error("predictions", "a directory with files that have rows", f"{str(directory)!r}, which has none")
     _check_no_directory(paths)
     return paths
 
 
 def _is_part(path: Path) -> bool:
-    """Return whether a file is none of those that Spark leaves beside the parts: checksums, and empty ones like ``_SUCCESS``."""
-    is_empty_marker = path.name.startswith("_") and path.is_file() and path.stat().st_size == 0
-    return not is_empty_marker and path.suffix != ".crc"
+    """Return whether a file may have rows: Spark leaves checksums, ``_SUCCESS``, and empty parts of CSV."""
+    is_empty = path.is_file() and path.stat().st_size == 0
+    return not is_empty and path.suffix != ".crc"
 
 
 def _check_no_directory(paths: Iterable[Path]) -> None:
