@@ -128,6 +128,7 @@ struct DiscountFields {
 [[nodiscard]] double discount(const DiscountFields& fields, std::int64_t rank) noexcept;
 
 // The rules for computing one value: a convention with its overrides applied.
+// NOLINTNEXTLINE(misc-multiple-inheritance): two groups of plain fields
 struct Rules : JudgingFields, DiscountFields {
   Over precision_over = Over::cutoff;
   Over recall_over = Over::relevant;
