@@ -68,9 +68,10 @@ Rules make_rules(const std::map<std::string, FieldValue, std::less<>>& values) {
 }
 
 py::array_t<double> discounts(const Rules& rules, std::int64_t count) {
-  if (count < 0) {
+  constexpr std::int64_t kMost = std::int64_t{1} << 24U;
+  if (count < 0 || count > kMost) {
     throw InputError({.argument = "count",
-                      .expected = "a number of ranks",
+                      .expected = "a number of ranks from 0 to 2^24",
                       .found = format_number(static_cast<double>(count))});
   }
   py::array_t<double> weights(static_cast<py::ssize_t>(count));
