@@ -85,7 +85,8 @@ void ListReader::note_relevant(Count user, const Matches& matches, const Judging
   rows.set_relevant(relevant_);
 }
 
-// Adds the items' ranks in the base list to the row added last. Returns whether it has repeats.
+// Adds the items' ranks in the base list to the row added last. Returns whether the base list has
+// repeats.
 bool ListReader::add_base_ranks(Count user, std::span<const std::int64_t> items, bool has_repeats,
                                 ListRows& rows) {
   const std::span<Count> ranks = rows.add_base_ranks(items.size(), job_.run);

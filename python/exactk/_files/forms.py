@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from exactk._files.formats import COLUMN_SOURCES, JSON, JSON_LINES, TREC
-from exactk._files.lines import LineForm, RatedDocuments, UsersWithItems, may_be_lists
+from exactk._files.lines import INTEGER_ID, ITERATIONS, LineForm, RatedDocuments, UsersWithItems, may_be_lists
 from exactk._files.separated import SEPARATORS, Check, Fields, Separated, pandas_separator
 from exactk._files.source import ROLES_OF_ITEMS, ColumnChoice, by_pandas, is_large, is_stdin
 from exactk._files.text import DECOMPRESSION_ERRORS, open_bytes
@@ -47,14 +47,13 @@ _TREC_LINE = re.compile(
     rf"\s*\S+\s+({_ITERATION.pattern})\s+\S+\s+([-+]?[0-9]+|\S+\s+[-+.0-9e]+\s+\S.*)\s*", re.IGNORECASE
 )
 _SUBTOPIC = re.compile(r"[0-9]{1,2}(\.[0-9]+)?")
-_USUAL = frozenset({"0", "q0", "Q0"})  # all of them if files are joined
 _SHARE_OF_TIMES = 0.99
 _LOWEST_GRADE, _HIGHEST_GRADE = -1000, 10**6
 _WITH_ORDER = frozenset({"predictions", "scores"})
 
 
 def _varies(facts: Any) -> bool:  # noqa: ANN401 - as the core or files gather them
-    return len(facts.iterations) > 1 and not _USUAL.issuperset(facts.iterations)
+    return len(facts.iterations) > 1 and not ITERATIONS.issuperset(facts.iterations)
 
 
 def _has_other_iterations(facts: Any) -> bool:  # noqa: ANN401 - as the core or files gather them
@@ -222,7 +221,7 @@ def _named(file: File, names: Sequence[str], separator: str = " ") -> Option:
     is_plain = not has_commas and not has_blanks and all(len(row) == width for row in rows)
     if file.path.is_file() and is_plain:
         are_text = any(
-            name in {"query", "document"} and all(map(_INTEGER_ID.fullmatch, ids)) for name, *ids in columns if names
+            name in {"query", "document"} and all(map(INTEGER_ID.fullmatch, ids)) for name, *ids in columns if names
         )
         is_clear = bool(names) and separators_of(lines, width) in ([separator], ["\t"] * (separator == " "))
         columns_read = [name if usual_role(name) in ROLES[file.role] else _UNREAD for name in names]
@@ -230,7 +229,7 @@ def _named(file: File, names: Sequence[str], separator: str = " ") -> Option:
     options = f"sep={pandas_separator(separator)}"
     options += ", index_col=False" if separator == " " else ""  # which shifts no longer row
     options += f", names={list(names)!r}" if names else ""
-    texts = {"query", "document"} | {name for name, *ids in columns if not all(map(_INTEGER_ID.fullmatch, ids))}
+    texts = {"query", "document"} | {name for name, *ids in columns if not all(map(INTEGER_ID.fullmatch, ids))}
     keys = [
         f"{name!r}: str"
         for name, *ids in columns
@@ -403,7 +402,7 @@ _RATED = Fields(
     },
 )
 _JUDGED, _ORDERED = frozenset({"truth", "exclude"}), frozenset({"predictions"})
-_ML_100K = RowForm(_JUDGED, ("\t", " "), _RATED, lambda rows: {row[1] for row in rows} <= _USUAL)
+_ML_100K = RowForm(_JUDGED, ("\t", " "), _RATED, lambda rows: {row[1] for row in rows} <= ITERATIONS)
 FORMS: Mapping[str, NamedFormat | RowForm | LineForm] = {
     "qrels": NamedFormat(ROLES_OF_ITEMS - _WITH_ORDER, TREC),
     "run": NamedFormat(ROLES_OF_ITEMS - {"truth"}, TREC),
@@ -493,7 +492,6 @@ _KINDS = {
 }
 """The kinds of fields that have names, each for values that are of none before it."""
 _NUMBERS = {"integer", "fraction"}
-_INTEGER_ID = re.compile(r"-?(0|[1-9][0-9]{0,17})")  # as exactk reads columns of ids
 _MOST_FIELDS, _HIGHEST_RATING = 8, 100
 
 
@@ -632,12 +630,12 @@ def _names_of(file: File, rows: list[list[str]], separator: str) -> tuple[str, .
         for column in zip(*rows, strict=True)
     ]
     has_time, has_order = [kind in {"date", "time"} for kind in kinds], file.role in _WITH_ORDER
-    if width >= len(_QRELS) and (second <= _USUAL or (len(second) == 1 and _ITERATION.fullmatch(rows[0][1]))):
+    if width >= len(_QRELS) and (second <= ITERATIONS or (len(second) == 1 and _ITERATION.fullmatch(rows[0][1]))):
         if width == len(_QRELS) and not has_order and kinds[3] in _NUMBERS:
             return _QRELS
         if width == len(_RUN) - 1 and has_order and kinds[3] == "integer" and kinds[4] in _NUMBERS:
             return _RUN[:-1]
-        if second <= _USUAL or not has_time[3]:
+        if second <= ITERATIONS or not has_time[3]:
             return ()
     is_unclear = separator == " " and "text" in kinds[2:]  # ids may hold blanks
     if width > _MOST_FIELDS or is_unclear or "" in kinds or {"date", "fraction"} & {*kinds[:2]}:
@@ -665,7 +663,7 @@ def _unnamed(file: File, rows: list[list[str]], separator: str) -> Text:
     if not names:
         return () if separator == " " or len(rows[0]) > _MOST_FIELDS else (_NO_NAMES, *_name_them(file))
     text: Text = (_NO_NAMES, _named(file, names, separator))
-    are_integers = [all(map(_INTEGER_ID.fullmatch, column)) for column in zip(*rows, strict=True)]
+    are_integers = [all(map(INTEGER_ID.fullmatch, column)) for column in zip(*rows, strict=True)]
     if names[:2] == _KEYS and not any(are_integers[:2]):
         text = (*text, "; if items come first: ", _named(file, (*_KEYS[::-1], *names[2:]), separator))
     if file.role != "predictions" or len(names) != len(_RUN) // 2 or not all(row[2].isdigit() for row in rows):

@@ -22,9 +22,9 @@ if TYPE_CHECKING:
     from exactk._files.source import ColumnChoice
 
 _MAX_LINE = 1 << 24  # bytes: all of a user's list
-_INTEGER = "-?(?:0|[1-9][0-9]{0,17})"
-_INTEGERS = re.compile(rf"\s*{_INTEGER}(?:\s+{_INTEGER})*\s*")
-_ITERATIONS = {"0", "Q0"}
+INTEGER_ID = re.compile("-?(?:0|[1-9][0-9]{0,17})")  # as exactk reads columns of ids
+ITERATIONS = frozenset({"0", "q0", "Q0"})  # that TREC files usually have: all of them if files are joined
+_INTEGERS = re.compile(rf"\s*{INTEGER_ID.pattern}(?:\s+{INTEGER_ID.pattern})*\s*")
 _LEAST_WIDTHS = 3
 _LEAST_FIELDS = 3  # of a line that is no row of a user and an item
 _RATED = re.compile(r"\s*(\S+)\s+qid:(\S+)((?:\s+[0-9]+:\S+)*)\s*(?:#(.*))?")
@@ -132,5 +132,5 @@ def may_be_lists(lines: Sequence[str]) -> bool:
     """Return whether lines may be of a user and items each, rather than of TREC or of a user and one item."""
     rows = [line.split() for line in lines] or [[]]
     are_lists = max(map(len, rows)) >= _LEAST_FIELDS and all(map(_INTEGERS.fullmatch, lines))
-    has_iterations = {field for row in rows for field in row[1:2]} <= _ITERATIONS
+    has_iterations = {field for row in rows for field in row[1:2]} <= ITERATIONS
     return are_lists and not has_iterations and len({row[0] for row in rows}) == len(rows)
