@@ -49,6 +49,7 @@ COMPONENTS = (0.1, 1 + 2.0**-23, 1e-3, 1e4, 65504.0, 6e-8, 1e30, -1e30, 1e-30, 1
 GROUP_METRICS = [info.name for info in _core.metric_table() if info.reads_groups]
 INFOS = {info.name: info for info in _core.metric_table() if not info.compares_lists and not info.of_collection}
 METRICS = (*INFOS, "no such metric")
+DISCOUNTS = (1.0, 0.75, 0.75, 0.125)
 
 
 class Source:
@@ -499,6 +500,7 @@ class Case:
     def evaluation(self) -> Evaluation:
         """Return the same through the front door, if it takes it."""
         changes: dict[str, Any] = {"gain_table": tuple(self.gain_table), "min_grade": self.min_grade, **self.fields}
+        changes["discount_table"] = DISCOUNTS
         options: dict[str, Any] = {"convention": exactk.conventions["standard"].replace(**changes)}
         options |= {"weights": self.weights, "groups": self.groups}
         if self.exclude is not None:
@@ -659,7 +661,8 @@ def check(data: bytes) -> None:
     try:
         truth, predictions = case.truth.core("truth"), case.core_predictions()
         exclude = None if case.exclude is None else case.exclude.core("exclude")
-        rules = core_rules(**case.fields, min_grade=case.min_grade, gain_table=case.gain_table)
+        tables = {"gain_table": case.gain_table, "discount_table": DISCOUNTS}
+        rules = core_rules(**case.fields, min_grade=case.min_grade, **tables)
         values = [_core.PlannedValue(*value, rules) for value in case.values]
         base = None if case.base is None else case.base.core("base_predictions")
         items = None if case.items is None else case.items.core()

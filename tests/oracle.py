@@ -319,11 +319,29 @@ def _power_of_2(exponent: Fraction) -> Fraction:
     return Fraction(_DIGITS.power(2, number))
 
 
+def _discount(rules: Rules, rank: int) -> Fraction:
+    kind, table = rules["discount"], rules["discount_table"]
+    if kind == "table":
+        return Fraction(table[rank - 1]) if rank <= len(table) else Fraction(0)
+    if kind in ("none", "inverse"):
+        return Fraction(1, rank if kind == "inverse" else 1)
+    if kind == "power":
+        return _inverse_power(rank, rules["discount_power"])
+    base = 2 if kind.startswith("log2") else rules["discount_base"]
+    if kind.endswith("floored"):
+        return min(Fraction(1), _ratio_of_logarithms(base, rank)) if rank > 1 else Fraction(1)
+    return _ratio_of_logarithms(base, rank + 1)
+
+
 @cache
-def _discount(kind: str, rank: int) -> Fraction:
-    """1 / log2(i + 1), or 1 / max(1, log2 i)."""
-    argument = rank + 1 if kind == "log2" else max(2, rank)
-    return Fraction(_DIGITS.divide(_DIGITS.ln(Decimal(2)), _DIGITS.ln(Decimal(argument))))
+def _inverse_power(rank: int, exponent: float) -> Fraction:
+    return Fraction(_DIGITS.exp(_DIGITS.multiply(-Decimal(exponent), _DIGITS.ln(Decimal(rank)))))
+
+
+@cache
+def _ratio_of_logarithms(base: float, number: int) -> Fraction:
+    """1 / log of the number to the base."""
+    return Fraction(_DIGITS.divide(_DIGITS.ln(Decimal(base)), _DIGITS.ln(Decimal(number))))
 
 
 def _divisor(over: str, judged: Judged, k: int | None) -> int:
@@ -476,7 +494,7 @@ def _ratio_of_items(asked: Asked, judged: Judged) -> tuple[Fraction, Fraction]:
             return Fraction(0), Fraction(0)
         divisor = len(counted) if rules["list_mean_over"] == "list" else _divisor("cutoff", judged, asked.cutoff)
         return sum((number for _, number in counted), Fraction(0)), Fraction(divisor)
-    weights = [_discount(rules["discount"], slot.rank) for slot, _ in counted]
+    weights = [_discount(rules, slot.rank) for slot, _ in counted]
     hits = [weight * number * slot.is_relevant for weight, (slot, number) in zip(weights, counted, strict=True)]
     return sum(hits, Fraction(0)), sum(weights, Fraction(0))
 
@@ -487,7 +505,7 @@ def _grade(slot: Slot) -> Fraction:
 
 
 def _discounted(hits: Sequence[Slot], rules: Rules) -> Fraction:
-    return sum((_gain(_grade(slot), rules) * _discount(rules["discount"], slot.rank) for slot in hits), Fraction(0))
+    return sum((_gain(_grade(slot), rules) * _discount(rules, slot.rank) for slot in hits), Fraction(0))
 
 
 def _ideal(judged: Judged, k: int | None, rules: Rules) -> Fraction:
@@ -496,7 +514,7 @@ def _ideal(judged: Judged, k: int | None, rules: Rules) -> Fraction:
     best = sorted((_gain(grade, rules) for grade in judged.relevant), reverse=True)[:length]
     if rules["ideal_over"] == "cutoff":
         best = [Fraction(1)] * length
-    return sum((gained * _discount(rules["discount"], i) for i, gained in enumerate(best, start=1)), Fraction(0))
+    return sum((gained * _discount(rules, i) for i, gained in enumerate(best, start=1)), Fraction(0))
 
 
 def _bpref(judged: Judged, top: Sequence[Slot]) -> Fraction:

@@ -37,6 +37,9 @@ DEFAULTS: dict[str, Any] = {
     "ild_over": "pairs",
     "missing_features": "raise",
     "discount": "log2",
+    "discount_base": 2.0,
+    "discount_power": 1.0,
+    "discount_table": (),
     "average": "macro",
     "users": "truth",
     "empty_truth": "skip",
@@ -75,7 +78,10 @@ CHOICES: dict[str, list[Any]] = {
     "distance": ["cosine", "dot", "euclidean", "hamming", "jaccard", "matrix"],
     "ild_over": ["pairs", "list", "pairs_or_one"],
     "missing_features": ["raise", "skip"],
-    "discount": ["log2", "log2_floored"],
+    "discount": ["log2", "log2_floored", "log", "log_floored", "inverse", "power", "none", "table"],
+    "discount_base": [2.0, 1.5, 10.0],
+    "discount_power": [1.0, 0.0, 0.37, 2.0],
+    "discount_table": [(1.0,), (1.0, 0.5), (0.75, 0.75, 0.1, 0.0)],
     "users": ["truth", "both", "predictions", "union"],
     "empty_truth": ["compute", "skip", "zero", "one"],
     "empty_list": ["compute", "skip", "zero", "one"],
@@ -278,6 +284,8 @@ def _draw_rules(rng: random.Random, *, is_scored: bool) -> tuple[dict[str, Any],
     rules = dict(DEFAULTS)
     for name in rng.sample(sorted(CHOICES), rng.choice([0, 1, 2, 4, 8])):
         rules[name] = rng.choice(CHOICES[name])
+    if rules["discount"] == "table":
+        rules["discount_table"] = rng.choice(CHOICES["discount_table"])
     if is_scored and rng.random() < 0.5:
         rules["ties"] = rng.choice(CHOICES["ties"])
     rules["foreign_items"] = rng.choice(["raise", "ignore", "count", "count"])

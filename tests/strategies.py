@@ -301,6 +301,11 @@ def conventions(draw: st.DrawFn) -> exactk.Convention:
     changes["min_grade"] = draw(st.sampled_from([None, None, None, "any", -1.0, 0.0, 0.5, 1.0, 2.0]))
     changes["negative_grades"] = draw(st.sampled_from(CHOICES["negative_grades"]))
     changes["gain_table"] = draw(st.sampled_from([(), (0.0, 1.0, 3.0, 7.0), (2.0, 1.0, 0.5, 4.0)]))
+    changes["discount_table"] = draw(st.sampled_from([(), (1.0,), (0.5, 0.5, 0.1)]))
+    changes |= {
+        "discount_base": draw(st.sampled_from([2.0, 10.0])),
+        "discount_power": draw(st.sampled_from([1.0, 0.3])),
+    }
     return exactk.conventions["standard"].replace(**changes)
 
 

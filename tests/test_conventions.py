@@ -185,7 +185,13 @@ def test_a_field_without_effect_is_warned_of_once(case: str, engine: Any) -> Non
         assert not caught
 
 
-_OTHER_NUMBERS = {"gain_table": "[0,0.5,2,3]", "min_grade": "3"}
+_OTHER_NUMBERS = {
+    "gain_table": "[0,0.5,2,3]",
+    "discount_table": "[1,0.25]",
+    "discount_base": "10",
+    "discount_power": "0.5",
+    "min_grade": "3",
+}
 
 
 @pytest.mark.filterwarnings("ignore::exactk.EvaluationWarning")
@@ -211,8 +217,8 @@ def test_a_field_that_a_metric_ignores_changes_no_value(metric: str) -> None:
     for field in sorted(ignored - refused):
         for choice in FIELDS[field].choices or (_OTHER_NUMBERS[field],):
             changes = [f"{field}={choice}"]
-            changes += ["gain_table=[0,0.5,2,3]"] if choice == "table" else []
-            changes += ["gain=table"] if field == "gain_table" else []
+            changes += [f"{field}_table={_OTHER_NUMBERS[f'{field}_table']}"] if choice == "table" else []
+            changes += [f"{needed.field}={needed.choices[0]}"] if (needed := FIELDS[field].requires) else []
             assert values_with(*changes) == expected, (field, choice)
 
 

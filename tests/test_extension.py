@@ -164,6 +164,7 @@ CALLS: dict[str, tuple[Callable[..., Any], Callable[[], Any]]] = {
     "memory_limit": (_core.memory_limit, list),
     "require_memory": (_core.require_memory, lambda: [3, 8, "x"]),
     "padded_lengths": (_core.padded_lengths, lambda: [np.array([[1, -1], [2, 3]]), "x"]),
+    "discounts": (_core.discounts, lambda: [core_rules(discount="log_floored", discount_base=10.0), 5]),
     "Rules": (_core.Rules, lambda: [STANDARD | {"gain": "table", "min_grade": 0.5, "gain_table": [0.0, 1.0]}]),
     "PlannedValue": (_core.PlannedValue, lambda: ["ndcg", 3, 0.5, sound_rules()]),
     "PairedValue": (_core.PairedValue, lambda: [[0, 1], 1, False, True, True]),
@@ -508,6 +509,8 @@ def test_values_that_are_none(metric: str, cutoff: int) -> None:
     ("gain", ["cubic", "", None, 1.0]), ("no_field", ["x"]), ("", [""]), ("average\0", ["x"]),
     ("min_grade", ["all", "None", math.nan, math.inf, [1.0]]),
     ("gain_table", [None, 1.0, "table", [1.0, math.nan], [1.0, -math.inf]]),
+    ("discount_base", [None, 1.0, 1e300, math.nan]), ("discount_power", [-1.0, math.inf]),
+    ("discount_table", [[1.5], [math.nan], [1.0, -0.5]]),
 ])  # fmt: skip
 def test_rules_that_are_none(name: str, values: list[Any]) -> None:
     for value in values:

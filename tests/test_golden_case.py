@@ -91,3 +91,46 @@ def test_counts() -> None:
     assert counts["users"] == 5
     assert counts["evaluated"] == {"P@5": 4}
     assert (counts["empty_truth"], counts["empty_predictions"]) == (1, 1)
+
+
+RELEVANT = {"ann": ["a", "b", "x"], "bob": ["a"], "cy": ["x", "y", "z"], "dee": ["b", "q"]}
+RANKED = {
+    "ann": ["a", "x", "p", "b"],
+    "bob": ["p", "a", "b", "q"],
+    "cy": ["a", "y", "b", "x"],
+    "dee": ["p", "a", "x", "q"],
+}
+OF_DISCOUNTS = {
+    "log2": [0.765361, 0.630930, 0.296082, 0],
+    "log,discount_base=10": [0.765361, 0.630930, 0.296082, 0],
+    "log2_floored": [0.760188, 1, 0.380094, 0],
+    "log_floored,discount_base=10": [2 / 3, 1, 1 / 3, 0],
+    "none": [2 / 3, 1, 1 / 3, 0],
+    "inverse": [9 / 11, 1 / 2, 3 / 11, 0],
+    "power,discount_power=0.5": [0.747270, 0.707107, 0.309529, 0],
+    "table,discount_table=[1,0.5]": [1, 1 / 2, 1 / 3, 0],
+}
+
+
+@pytest.mark.parametrize("discount", OF_DISCOUNTS)
+def test_ndcg_by_hand_under_each_discount(discount: str) -> None:
+    report = exactk.evaluate(RELEVANT, RANKED, f"ndcg@3(discount={discount})", per_user=True)
+    (values,) = report.per_user.values()
+    assert values.tolist() == pytest.approx(OF_DISCOUNTS[discount], abs=5e-7)
+
+
+@pytest.mark.parametrize(
+    ("fields", "expected"),
+    [
+        ("", 0.703518),
+        (",gain=exp2", 0.717409),
+        (",discount=inverse", 0.633333),
+        (",gain=exp2,discount=inverse", 0.642857),
+    ],
+)
+def test_ndcg_of_catboost_with_each_of_its_denominators(fields: str, expected: float) -> None:
+    """What CatBoost 1.2.10 gave for NDCG:top=2, of which a group without relevant rows counts 1."""
+    truth = {"a": {1: 0, 2: 2, 3: 1}, "b": {1: 0, 2: 0}, "c": {1: 1, 2: 0}}
+    scores = {"a": {1: 0.9, 2: 0.5, 3: 0.1}, "b": {1: 0.3, 2: 0.2}, "c": {1: 0.1, 2: 0.2}}
+    report = exactk.evaluate(truth, scores, f"ndcg@2(empty_truth=one,ties=pessimistic{fields})")
+    assert next(iter(report.values())) == pytest.approx(expected, abs=5e-7)

@@ -18,7 +18,7 @@ from exactk._plan.metrics import metrics as core_metrics
 from exactk._runtime.table import Table, html_of_tables
 from html_pages import HOSTILE, elements, read, text_of
 
-MOST_BYTES, MOST_ROWS = 20_000, 60
+MOST_BYTES, MOST_ROWS = 24_000, 60
 ALLOWED = {"div", "table", "caption", "thead", "tbody", "tr", "th", "td", "b"}
 STYLES = {
     "overflow-x", "border-collapse", "border-spacing", "text-align", "font-variant-numeric", "caption-side", "font-weight", "white-space",

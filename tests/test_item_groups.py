@@ -14,6 +14,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 import exactk
+from exactk._plan.fields import STANDARD_RULES
 from exactk.reference.all_lists import GROUP_METRICS, ListedUser, relative_deviation
 from refusals import refused
 from strategies import examples
@@ -84,7 +85,7 @@ IDS = st.integers(0, 7)
 @given(drawn_lists(IDS), st.sampled_from(["log2", "log2_floored"]), st.data())
 def test_values_are_those_of_the_definitions(drawn: DrawnLists, discount: str, data: st.DataObject) -> None:
     """The lists as drawn: no code of the package reads them."""
-    rules, users = drawn.rules | {"discount": discount}, len(drawn.lists)
+    rules, users = {**STANDARD_RULES, **drawn.rules, "discount": discount}, len(drawn.lists)
     catalogue = data.draw(st.sets(IDS, min_size=2).map(sorted))
     groups: dict[object, object] = {catalogue[0]: "a", catalogue[1]: "b"}
     groups |= data.draw(st.dictionaries(st.sampled_from(catalogue[2:] or catalogue[:1]), st.sampled_from("abc")))

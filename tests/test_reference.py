@@ -100,10 +100,15 @@ def assert_same_in_parts(evaluation: Evaluation, depth: int) -> None:
         assert_same_in_parts(replace(evaluation, metrics=metrics[begin : begin + size]), depth - 1)
 
 
-@pytest.mark.parametrize("kind", ["log2", "log2_floored"])
+@pytest.mark.parametrize("kind", [
+    *("log2", "log2_floored", "inverse", "none", "table,discount_table=[1,0.5,0.1]", "log,discount_base=10"),
+    *("log,discount_base=1.001", "log_floored,discount_base=10", "log_floored,discount_base=2.718281828459045"),
+    *("power,discount_power=0", "power,discount_power=0.5", "power,discount_power=1", "power,discount_power=3.7"),
+    *("power,discount_power=16",),
+])  # fmt: skip
 def test_discounts_are_correctly_rounded(kind: str) -> None:
     """DCG of a single hit at a rank is the rank's discount."""
-    ranks = [*range(1, 300), 1000, 4095, 4096, 4097, 9999]
+    ranks = [*range(1, 70), 255, 256, 257, 1000, 1024, 4097]
     predictions = [[*range(1, rank), 0] for rank in ranks]
     metric = f"dcg(discount={kind})"
     core, reference = (

@@ -16,8 +16,19 @@ from exactk._runtime.table import markdown_of_cells
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator
 
-_NUMBERS = {"min_grade": ("2", "any"), "gain_table": ("[0,0.5,2,3]",), "decimals": ("1",)}
-_TOGETHER = {"gain=table": "gain_table=[0,0.5,2,3]", "gain=exp2_shifted": "min_grade=1"}
+_NUMBERS = {
+    "min_grade": ("2", "any"),
+    "gain_table": ("[0,0.5,2,3]",),
+    "discount_base": ("10",),
+    "discount_power": ("0.5",),
+    "discount_table": ("[1,0.5]",),
+    "decimals": ("1",),
+}
+_TOGETHER = {
+    "gain=table": "gain_table=[0,0.5,2,3]",
+    "gain=exp2_shifted": "min_grade=1",
+    "discount=table": "discount_table=[1,0.5]",
+}
 
 _ARGUMENTS: dict[str, Callable[[Any], bool]] = {
     "catalogue": lambda info: info.walks_list or info.of_collection,
@@ -32,8 +43,10 @@ _ARGUMENTS: dict[str, Callable[[Any], bool]] = {
 def changes_of(field: str) -> Iterator[list[str]]:
     """Yield each choice of a field as arguments of a metric, with what it needs beside it."""
     for choice in FIELDS[field].choices or _NUMBERS[field]:
-        change = f"{field}={choice}"
-        others = [_TOGETHER[change]] if change in _TOGETHER else ["gain=table"] if field == "gain_table" else []
+        change, requires = f"{field}={choice}", FIELDS[field].requires
+        others = [_TOGETHER[change]] if change in _TOGETHER else []
+        if field in _NUMBERS and requires is not None:
+            others.append(f"{requires.field}={requires.choices[0]}")
         yield [change, *others]
 
 

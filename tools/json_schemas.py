@@ -125,13 +125,14 @@ def _(_: shapes.Anything | shapes.Through) -> Schema:
 
 def convention() -> Schema:
     """Return the schema of a convention."""
-    special: dict[str, Schema] = {
-        "min_grade": {"anyOf": [NUMBER_OR_NULL, {"const": "any"}]},
-        "gain_table": {"type": "array", "items": {"type": "number"}},
-        "decimals": {"type": ["integer", "null"]},
+    by_annotation: dict[str, Schema] = {
+        "float": {"type": "number"},
+        "float | Literal['any'] | None": {"anyOf": [NUMBER_OR_NULL, {"const": "any"}]},
+        "tuple[float, ...]": {"type": "array", "items": {"type": "number"}},
+        "int | None": {"type": ["integer", "null"]},
     }
     of_fields: dict[str, Schema] = {
-        name: {"enum": [*one.choices]} if one.choices else special[name] for name, one in FIELDS.items()
+        name: {"enum": [*one.choices]} if one.choices else by_annotation[one.annotation] for name, one in FIELDS.items()
     }
     overrides = mapping({"type": "object", "properties": of_fields, "additionalProperties": False})
     return record(**of_fields, overrides=overrides, name={"type": "string"})

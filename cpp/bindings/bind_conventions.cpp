@@ -1,3 +1,4 @@
+#include <pybind11/numpy.h>
 #include <pybind11/stl.h>
 #include <pybind11/typing.h>
 
@@ -66,6 +67,18 @@ Rules make_rules(const std::map<std::string, FieldValue, std::less<>>& values) {
   return rules;
 }
 
+py::array_t<double> discounts(const Rules& rules, std::int64_t count) {
+  constexpr std::int64_t kMost = std::int64_t{1} << 24U;
+  if (count < 0 || count > kMost) {
+    throw InputError({.argument = "count",
+                      .expected = "a number of ranks from 0 to 2^24",
+                      .found = format_number(static_cast<double>(count))});
+  }
+  py::array_t<double> weights(static_cast<py::ssize_t>(count));
+  for (std::int64_t i = 0; i < count; ++i) weights.mutable_data()[i] = discount(rules, i + 1);
+  return weights;
+}
+
 }  // namespace
 
 void bind_conventions(py::module_& module) {
@@ -95,6 +108,8 @@ void bind_conventions(py::module_& module) {
       "Return the convention fields that the core reads.");
   bind_class<Rules>(module, "Rules", "The rules for computing one value.")
       .def(py::init(&make_rules), py::arg("values").noconvert());
+  module.def("discounts", &discounts, py::arg("rules"), py::arg("count").noconvert(),
+             "Return the discounts of so many ranks.");
 }
 
 }  // namespace exactk::bindings

@@ -40,6 +40,7 @@ __all__: list[str] = [
     "Vocabulary",
     "built_with",
     "convention_fields",
+    "discounts",
     "encode_texts",
     "environment_variable",
     "evaluate",
@@ -692,6 +693,11 @@ def built_with() -> str:
 def convention_fields() -> list[ConventionField]:
     """
     Return the convention fields that the core reads.
+    """
+
+def discounts(rules: Rules, count: int) -> numpy.typing.NDArray[numpy.float64]:
+    """
+    Return the discounts of so many ranks.
     """
 
 def encode_texts(

@@ -53,7 +53,16 @@ enum class HistoryDistance : std::uint8_t { nearest, mean };
 enum class IldOver : std::uint8_t { pairs, list, pairs_or_one };
 enum class MissingFeatures : std::uint8_t { raise, skip };
 enum class Tail : std::uint8_t { head_share, lowest_share, at_most };
-enum class Discount : std::uint8_t { log2, log2_floored };
+enum class Discount : std::uint8_t {
+  log2,
+  log2_floored,
+  log,
+  log_floored,
+  inverse,
+  power,
+  none,
+  table
+};
 // `of_means` averages the means of other values. Callers of the core compute it; the core never
 // does.
 enum class Average : std::uint8_t { macro, micro, geometric, of_means };
@@ -105,8 +114,22 @@ struct JudgingFields : HitFields {
   friend bool operator==(const JudgingFields&, const JudgingFields&) = default;
 };
 
+// The fields that decide the weights of ranks.
+struct DiscountFields {
+  Discount discount = Discount::log2;
+  double discount_base = 2;                 // used by log and log_floored
+  double discount_power = 1;                // used by power
+  std::vector<double> discount_table = {};  // of the ranks 1, 2, ..., and 0 below; used by table
+
+  friend bool operator==(const DiscountFields&, const DiscountFields&) = default;
+};
+
+// Returns the weight of a rank from 1, rounded once from about 90 bits.
+[[nodiscard]] double discount(const DiscountFields& fields, std::int64_t rank) noexcept;
+
 // The rules for computing one value: a convention with its overrides applied.
-struct Rules : JudgingFields {
+// NOLINTNEXTLINE(misc-multiple-inheritance): two groups of plain fields
+struct Rules : JudgingFields, DiscountFields {
   Over precision_over = Over::cutoff;
   Over recall_over = Over::relevant;
   Over ap_over = Over::min_cutoff_relevant;
@@ -130,7 +153,6 @@ struct Rules : JudgingFields {
   EntropyBase entropy_base = EntropyBase::two;
   EntropyOver entropy_over = EntropyOver::one;
   ListSimilarity list_similarity = ListSimilarity::cosine;
-  Discount discount = Discount::log2;
   Average average = Average::macro;
   Users users = Users::truth;
   Empty empty_truth = Empty::skip;

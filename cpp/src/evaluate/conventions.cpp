@@ -62,7 +62,8 @@ constexpr std::array<std::string_view, 2> kNames<MissingFeatures> = {"raise", "s
 template <>
 constexpr std::array<std::string_view, 3> kNames<Tail> = {"head_share", "lowest_share", "at_most"};
 template <>
-constexpr std::array<std::string_view, 2> kNames<Discount> = {"log2", "log2_floored"};
+constexpr std::array<std::string_view, 8> kNames<Discount> = {
+    "log2", "log2_floored", "log", "log_floored", "inverse", "power", "none", "table"};
 template <>
 constexpr std::array<std::string_view, 4> kNames<Average> = {"macro", "micro", "geometric",
                                                              "of_means"};
@@ -225,8 +226,12 @@ constexpr auto kFields = std::to_array<ConventionField>({
         "gain",
         "the gain of a relevant item: its grade, 1, 2^grade - 1, 2^(grade - min_grade + 1) - 1, or "
         "gain_table[grade]"),
-    choice<&Rules::discount, Discount::log2, Discount::log2_floored>(
-        "discount", "the weight of rank i: 1/log2(i+1), or 1/max(1, log2 i)"),
+    choice<&Rules::discount, Discount::log2, Discount::log2_floored, Discount::log,
+           Discount::log_floored, Discount::inverse, Discount::power, Discount::none,
+           Discount::table>(
+        "discount",
+        "the weight of rank i: 1/log2(i+1), 1/max(1, log2 i), the same two with the logarithm to "
+        "discount_base, 1/i, 1/i^discount_power, 1, or discount_table[i-1]"),
     choice<&Rules::average, Average::macro, Average::micro, Average::geometric, Average::of_means>(
         "average",
         "the mean of the users' ratios, the ratio of their sums, the geometric mean of the ratios "
@@ -276,6 +281,14 @@ constexpr auto kFields = std::to_array<ConventionField>({
     // Which gains there may be is checked where a metric uses them.
     numbers<&Rules::gain_table>("gain_table",
                                 "the gains of the grades 0, 1, 2, ... for gain='table'"),
+    number<&Rules::discount_base>(
+        "discount_base", "the base of the logarithm for discount='log' and discount='log_floored'",
+        1.001, 1e6),
+    number<&Rules::discount_power>("discount_power", "the exponent for discount='power'", 0, 16),
+    numbers<&Rules::discount_table>("discount_table",
+                                    "the weights of the ranks 1, 2, ... for discount='table', of "
+                                    "which none is above the one before; ranks below weigh 0",
+                                    0, 1),
 });
 
 std::string quoted(std::string_view text) { return std::string("'").append(text) + "'"; }

@@ -34,11 +34,11 @@ struct DiscountDepths {
 };
 
 // Returns how deep the values need discounts.
-DiscountDepths discount_depths(const Plan& plan, Discount kind, Count longest_list,
+DiscountDepths discount_depths(const Plan& plan, std::size_t discounts_index, Count longest_list,
                                Count longest_truth) {
   DiscountDepths depths;
   for (const Pass& pass : plan.passes) {
-    if (!pass.info->discounted || pass.rules.discount != kind) continue;
+    if (!pass.info->discounted || pass.discounts_index != discounts_index) continue;
     const Count cutoff = plan.cutoff_sets[pass.cutoff_set_index].cutoffs().back();
     depths.hit_ranks = std::max(depths.hit_ranks, std::min(cutoff, longest_list));
     if (!pass.info->uses_ideal) continue;
@@ -116,9 +116,9 @@ Evaluation::Evaluation(const Request& request, const Run& run) : job_(make_job(r
   const Count longest_list = std::visit(
       [](const auto& predictions) { return max_list_length(predictions); }, request.predictions);
   const Count longest_truth = max_list_length(request.truth);
-  for (const Discount kind : {Discount::log2, Discount::log2_floored}) {
-    const DiscountDepths depths = discount_depths(job_.plan, kind, longest_list, longest_truth);
-    job_.discounts.emplace_back(kind, depths.ideal_ranks, depths.hit_ranks, run);
+  for (std::size_t i = 0; i < job_.plan.discounts.size(); ++i) {
+    const DiscountDepths depths = discount_depths(job_.plan, i, longest_list, longest_truth);
+    job_.discounts.emplace_back(job_.plan.discounts[i], depths.ideal_ranks, depths.hit_ranks, run);
   }
   Count bytes = 0;
   for (const Exactness exactness : exactness_of_values(job_)) bytes += bytes_of_sums(exactness);

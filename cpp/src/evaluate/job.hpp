@@ -26,7 +26,7 @@ struct Job {
   Plan plan;
   std::uint64_t id_bits;  // the bitwise "or" of all ids
   const Kernels& kernels;
-  std::vector<DiscountTable> discounts;  // by Discount
+  std::vector<DiscountTable> discounts;  // those of the plan
   Norms norms;                           // if the predictions are embeddings
   CatalogueIndex catalogue;              // if the lists are read
 };

@@ -107,6 +107,17 @@ std::size_t find_or_add_judging_rules(std::vector<JudgingRules>& judging_rules, 
   return judging_rules.size() - 1;
 }
 
+void choose_discounts(Plan& plan) {
+  plan.discounts.emplace_back();  // of the passes that have none
+  for (Pass& pass : plan.passes) {
+    if (!pass.info->discounted) continue;
+    const DiscountFields& fields = pass.rules;
+    const auto match = std::ranges::find(plan.discounts, fields);
+    pass.discounts_index = static_cast<std::size_t>(match - plan.discounts.begin());
+    if (match == plan.discounts.end()) plan.discounts.push_back(fields);
+  }
+}
+
 void choose_judging_rules(Plan& plan, const Rules& tally_rules) {
   for (const bool uses_gains :
        {true, false}) {  // so that the second pass can reuse the rules of the first
@@ -324,6 +335,7 @@ Plan make_plan(const Request& request) {
   }
   check_rules(request.tally_rules, "convention");
   choose_cutoff_sets(plan, cutoffs);
+  choose_discounts(plan);
   choose_judging_rules(plan, request.tally_rules);
   choose_depths(plan);
   plan.collapses_repeats = collapses_repeats(plan);

@@ -33,6 +33,7 @@ struct Pass {
   bool unit_range;                        // values are in [0, 1] for all lists
   bool is_mean_over_hits;                 // a late hit may lower the value
   std::size_t cutoff_set_index = 0;       // index into Plan::cutoff_sets
+  std::size_t discounts_index = 0;        // index into Plan::discounts
   std::vector<std::size_t> outputs = {};  // per cutoff: index into Request::values
   ItemValues item_values = {};            // of the items of the request
   Needs needs = {};
@@ -78,6 +79,7 @@ struct Plan {
   std::vector<Pass> passes;
   std::vector<ListCount> list_counts;  // of the item tallies, then of the group tallies
   std::vector<CutoffSet> cutoff_sets;
+  std::vector<DiscountFields> discounts;
   std::vector<Ties> ties;             // for which scores have to be ranked
   Count depth = 0;                    // the last rank that a value asks for
   bool ranks_all = false;             // ranks may move up from any depth

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
+#include <iterator>
 #include <optional>
 #include <string>
 #include <utility>
@@ -46,6 +48,20 @@ void check_gain_table(const PlannedValue& value) {
   }
   if (value.rules.gain == Gain::table && table.empty()) {
     refuse(value, "a gain_table with gain='table'", "none");
+  }
+}
+
+void check_discount(const PlannedValue& value) {
+  if (value.rules.discount != Discount::table) return;
+  const std::vector<double>& table = value.rules.discount_table;
+  if (table.empty() || table.front() == 0) {
+    refuse(value, "a discount_table with discount='table' whose first number is above 0",
+           table.empty() ? "none" : "0");
+  }
+  const auto riser = std::ranges::is_sorted_until(table, std::greater<>());
+  if (riser != table.end()) {
+    refuse(value, "a discount_table of numbers that do not rise",
+           format_number(*std::prev(riser)) + ", " + format_number(*riser));
   }
 }
 
@@ -168,6 +184,7 @@ void check_value(const MetricInfo& info, bool has_expectation, const PlannedValu
   check_parameter(info, value);
   check_average(info, value);
   check_ties(info, has_expectation, value);
+  if (info.discounted) check_discount(value);
   if (info.uses_gains) {
     check_gain_table(value);
     check_shifted_gain(value);
@@ -215,6 +232,7 @@ void check_group_tally(const MetricInfo& info, const PlannedValue& tally) {
   check_rules(tally.rules, "metrics");
   check_cutoff(tally);
   if (!info.reads_groups) refuse(tally, "a metric of groups of items", "another");
+  if (info.discounted) check_discount(tally);
 }
 
 }  // namespace exactk

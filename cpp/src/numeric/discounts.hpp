@@ -10,18 +10,16 @@
 
 namespace exactk {
 
-// Returns 1/log2(rank + 1) or 1/max(1, log2(rank)), rounded once from about 100 bits. rank >= 1.
-[[nodiscard]] double discount(Discount kind, Count rank) noexcept;
-
 // The discounts of the ranks 1, 2, ..., and their prefix sums in rank order.
 class DiscountTable {
  public:
   // Stores the prefix sums of up to `sum_depth` ranks. Discounts are available at any rank; those
   // up to `ranks` are stored too, as far as that pays.
-  DiscountTable(Discount kind, Count sum_depth, Count ranks, const Run& run);
+  DiscountTable(DiscountFields fields, Count sum_depth, Count ranks, const Run& run);
 
   [[nodiscard]] double at(Count rank) const noexcept {
-    return rank <= depth() ? discounts_[static_cast<std::size_t>(rank - 1)] : discount(kind_, rank);
+    return rank <= depth() ? discounts_[static_cast<std::size_t>(rank - 1)]
+                           : discount(fields_, rank);
   }
   [[nodiscard]] double sum_to(Count rank) const noexcept {
     return sums_[static_cast<std::size_t>(rank)];
@@ -29,7 +27,7 @@ class DiscountTable {
   [[nodiscard]] Count depth() const noexcept { return static_cast<Count>(discounts_.size()); }
 
  private:
-  Discount kind_;
+  DiscountFields fields_;
   std::vector<double> discounts_;
   std::vector<double> sums_;  // sums_[n] is the sum of the first n
 };

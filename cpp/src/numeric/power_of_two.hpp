@@ -42,19 +42,29 @@ inline constexpr auto kRootsOf2 = [] {
   return roots;
 }();
 
-// Returns 2^(x + low) for x from 0 to 1023, rounded once from about 100 bits. |low| <= ulp(x) / 2.
-[[nodiscard]] inline double power_of_two(double x, double low = 0) noexcept {
-  const double whole = std::floor(x);
-  if (x == whole && low == 0) return std::ldexp(1.0, static_cast<int>(whole));
-  const double scaled = (x - whole) * static_cast<double>(kRootsOf2.size());
+// Returns 2^(x + low) for x from 0 to 1, to about 100 bits. |low| <= ulp(x) / 2.
+[[nodiscard]] inline Pair power_below_two(double x, double low) noexcept {
+  if (x == 0 && low == 0) return {1, 0};
+  const double scaled = x * static_cast<double>(kRootsOf2.size());
   const double root = std::floor(scaled);
   // Below 2^-5.5, so that the first term that is left out is below 2^-113, and the first that
   // is but a double below 2^-50.
   const double part = (scaled - root) / static_cast<double>(kRootsOf2.size());
   const Pair rest = multiply(two_sum(part, low), kLog2);
-  const Pair fraction =
-      multiply(kRootsOf2[static_cast<std::size_t>(root)], exponential_series(rest, 14, 7));
-  return std::ldexp(fraction.high, static_cast<int>(whole));
+  return multiply(kRootsOf2[static_cast<std::size_t>(root)], exponential_series(rest, 14, 7));
+}
+
+// Returns 2^(x + low) for x from 0 to 1023, rounded once from about 100 bits. |low| <= ulp(x) / 2.
+[[nodiscard]] inline double power_of_two(double x, double low = 0) noexcept {
+  const double whole = std::floor(x);
+  return std::ldexp(power_below_two(x - whole, low).high, static_cast<int>(whole));
+}
+
+// Returns 2^-(x + low), likewise.
+[[nodiscard]] inline double inverse_power_of_two(double x, double low = 0) noexcept {
+  const double whole = std::floor(x);
+  const Pair inverse = divide({1, 0}, power_below_two(x - whole, low));
+  return std::ldexp(inverse.high, -static_cast<int>(whole));
 }
 
 }  // namespace exactk

@@ -149,8 +149,9 @@ class Convention(Record, kw_only=True):
         all items in common over all mean lengths.
     gain : {'linear', 'binary', 'exp2', 'exp2_shifted', 'table'}, default 'linear'
         The gain of a relevant item: its grade, 1, 2^grade - 1, 2^(grade - min_grade + 1) - 1, or gain_table[grade].
-    discount : {'log2', 'log2_floored'}, default 'log2'
-        The weight of rank i: 1/log2(i+1), or 1/max(1, log2 i).
+    discount : {'log2', 'log2_floored', 'log', 'log_floored', 'inverse', 'power', 'none', 'table'}, default 'log2'
+        The weight of rank i: 1/log2(i+1), 1/max(1, log2 i), the same two with the logarithm to discount_base, 1/i,
+        1/i^discount_power, 1, or discount_table[i-1].
     average : {'macro', 'micro', 'geometric', 'of_means'}, default 'macro'
         The mean of the users' ratios, the ratio of their sums, the geometric mean of the ratios (each at least
         0.00001), or F of the mean precision and the mean recall.
@@ -184,6 +185,13 @@ class Convention(Record, kw_only=True):
         The lowest grade of a relevant item; None: any grade above 0; 'any': every grade.
     gain_table : tuple[float, ...], default ()
         The gains of the grades 0, 1, 2, ... for gain='table'.
+    discount_base : float, default 2.0
+        The base of the logarithm for discount='log' and discount='log_floored'.
+    discount_power : float, default 1.0
+        The exponent for discount='power'.
+    discount_table : tuple[float, ...], default ()
+        The weights of the ranks 1, 2, ... for discount='table', of which none is above the one before; ranks below
+        weigh 0.
     decimals : int, None, default None
         The number of decimals, 0 to 15, to which the mean (not a user's value) is rounded; None: not rounded.
     score_dtype : {'native', 'float32'}, default 'native'
@@ -236,7 +244,7 @@ class Convention(Record, kw_only=True):
     entropy_over: Literal["one", "log_items", "distinct_items"] = "one"
     list_similarity: Literal["cosine", "overlap"] = "cosine"
     gain: Literal["linear", "binary", "exp2", "exp2_shifted", "table"] = "linear"
-    discount: Literal["log2", "log2_floored"] = "log2"
+    discount: Literal["log2", "log2_floored", "log", "log_floored", "inverse", "power", "none", "table"] = "log2"
     average: Literal["macro", "micro", "geometric", "of_means"] = "macro"
     users: Literal["truth", "both", "predictions", "union"] = "truth"
     empty_truth: Literal["compute", "skip", "zero", "one", "error"] = "skip"
@@ -253,6 +261,9 @@ class Convention(Record, kw_only=True):
     nan: Literal["raise", "last"] = "raise"
     min_grade: float | Literal["any"] | None = None
     gain_table: tuple[float, ...] = ()
+    discount_base: float = 2.0
+    discount_power: float = 1.0
+    discount_table: tuple[float, ...] = ()
     decimals: int | None = None
     score_dtype: Literal["native", "float32"] = "native"
     negative_infinity: Literal["rank", "exclude"] = "rank"

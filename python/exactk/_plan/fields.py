@@ -7,7 +7,7 @@ import re
 from contextlib import contextmanager
 from numbers import Integral, Real
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast
 
 import numpy as np
 
@@ -76,6 +76,9 @@ class Field(Record):
 _REQUIREMENTS = {
     "history_distance": Requirement("serendipity_of", ("features",)),
     "gain_table": Requirement("gain", ("table",)),
+    "discount_base": Requirement("discount", ("log", "log_floored")),
+    "discount_power": Requirement("discount", ("power",)),
+    "discount_table": Requirement("discount", ("table",)),
     "missing_list": Requirement("users", ("truth", "union")),  # others leave out the users without a list
 }
 
@@ -274,6 +277,11 @@ def field_name(spelling: str) -> str | None:
 def fields_of(*scopes: Scope) -> tuple[str, ...]:
     """Return the names of the fields of one scope."""
     return tuple(name for name, f in FIELDS.items() if f.scope in scopes)
+
+
+def discounts(rules: Mapping[str, Any], count: int) -> list[float]:
+    """Return the discounts of so many ranks, as DCG has them."""
+    return cast("list[float]", _core.discounts(core_rules(rules), count).tolist())
 
 
 def core_rules(rules: Mapping[str, Any]) -> _core.Rules:

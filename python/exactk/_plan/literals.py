@@ -65,7 +65,7 @@ EntropyBase: _t.TypeAlias = _t.Literal["2", "e"]
 EntropyOver: _t.TypeAlias = _t.Literal["one", "log_items", "distinct_items"]
 ListSimilarity: _t.TypeAlias = _t.Literal["cosine", "overlap"]
 Gain: _t.TypeAlias = _t.Literal["linear", "binary", "exp2", "exp2_shifted", "table"]
-Discount: _t.TypeAlias = _t.Literal["log2", "log2_floored"]
+Discount: _t.TypeAlias = _t.Literal["log2", "log2_floored", "log", "log_floored", "inverse", "power", "none", "table"]
 Average: _t.TypeAlias = _t.Literal["macro", "micro", "geometric", "of_means"]
 Users: _t.TypeAlias = _t.Literal["truth", "both", "predictions", "union"]
 EmptyTruth: _t.TypeAlias = _t.Literal["compute", "skip", "zero", "one", "error"]
@@ -130,6 +130,9 @@ class FieldTypes(_t.TypedDict, total=False):
     nan: Nan
     min_grade: float | _t.Literal["any"] | None
     gain_table: list[float] | tuple[float, ...] | _NDArray[_t.Any]
+    discount_base: float
+    discount_power: float
+    discount_table: list[float] | tuple[float, ...] | _NDArray[_t.Any]
     decimals: int | None
     score_dtype: ScoreDtype
     negative_infinity: NegativeInfinity

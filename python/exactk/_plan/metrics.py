@@ -217,6 +217,7 @@ AGREEMENT_FIELDS_OF_VALUES = ("rbo_over", "undefined", "decimals")
 
 _OWN_FIELDS = frozenset(field for info in metrics.values() for field in info.own_fields)
 _GAIN_FIELDS = frozenset({"gain", "gain_table"})
+_DISCOUNT_FIELDS = frozenset({"discount", "discount_base", "discount_power", "discount_table"})
 _TRUTH_FIELDS = frozenset({"empty_truth", "min_grade", "negative_grades"})
 _USERS_FIELDS = frozenset({"users", "empty_list", *_TRUTH_FIELDS})  # what `list_users` reads
 _LIST_POLICIES = frozenset({"missing_list", "empty_list", "undefined"})
@@ -232,7 +233,7 @@ def ignored_fields(info: MetricInfo | CustomInfo, list_users: str = "users") -> 
     if not info.uses_gains or info.takes_max_grade:
         ignored |= _GAIN_FIELDS
     if not info.discounted:
-        ignored |= {"discount"}
+        ignored |= _DISCOUNT_FIELDS
     if info.of_collection:
         ignored |= {"average", "missing_list"} | (_USERS_FIELDS if list_users == "lists" else frozenset())
     elif not info.reads_truth:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
 import numpy as np
 
 from exactk._plan.conventions import base_of, confirms_undefined, override_name
+from exactk._plan.fields import discounts
 from exactk._plan.values import LEAST_OF_GEOMETRIC, range_of, reads_item_values
 from exactk._report.state import plan_of_state
 from exactk._runtime.errors import input_error, warn
@@ -170,8 +171,6 @@ _VALUES: dict[str, Callable[[ItemTally, int, int, Mapping[str, Any]], float | No
 
 
 _GROUP_DIGITS = Context(prec=100)
-_DISCOUNT_DIGITS = Context(prec=32)
-_DISCOUNT_SCALE = 57  # bits after the point of a discount: the lowest, of rank 2^31, is above 2^-5
 
 
 def _numbers_of_groups(value: Value, tally: GroupTally) -> list[Fraction | None]:
@@ -179,24 +178,18 @@ def _numbers_of_groups(value: Value, tally: GroupTally) -> list[Fraction | None]
     if tally.possible is not None:
         counts = zip(tally.counts[:, : value.cutoff].sum(axis=1).tolist(), tally.possible.tolist(), strict=True)
         return [Fraction(count, possible) if possible else None for count, possible in counts]
-    exposures = _exposures(tally, value.cutoff, value.rules["discount"])
+    exposures = _exposures(tally, value)
     total = sum(exposures)
     return [Fraction(one, total) if total else None for one in exposures]
 
 
-def _exposures(tally: GroupTally, cutoff: int | None, discount: str) -> list[int]:
-    """Return each group's sum of the discounts of its ranks, times 2^57."""
-    counts = tally.counts[:, :cutoff]
-    weights = [_scaled_discount(discount, rank) for rank in range(1, counts.shape[1] + 1)]
+def _exposures(tally: GroupTally, value: Value) -> list[int]:
+    """Return each group's sum of the discounts of its ranks, rounded as in DCG, times a power of two that makes it whole."""
+    counts = tally.counts[:, : value.cutoff]
+    ratios = [one.as_integer_ratio() for one in discounts(value.rules, counts.shape[1])]
+    scale = max((divisor for _, divisor in ratios), default=1)
+    weights = [number * (scale // divisor) for number, divisor in ratios]
     return [sum(count * weight for count, weight in zip(row, weights, strict=True) if count) for row in counts.tolist()]
-
-
-@lru_cache(maxsize=1 << 16)
-def _scaled_discount(kind: str, rank: int) -> int:
-    """Return the discount of a rank, rounded to a double as in DCG, times 2^57."""
-    number = rank + 1 if kind == "log2" else max(2, rank)
-    logarithm = Decimal(number).ln(_DISCOUNT_DIGITS)
-    return int(float(_DISCOUNT_DIGITS.divide(Decimal(2).ln(_DISCOUNT_DIGITS), logarithm)) * 2.0**_DISCOUNT_SCALE)
 
 
 def _relative_deviation(numbers: Sequence[Fraction]) -> float:

@@ -133,7 +133,7 @@ MOST_ROWS = 60
 _MOST_COLUMNS = 20
 _MOST_NOTES = 30
 _MOST_BYTES = (
-    16_700  # of columns, rows and notes; captions, the lines on what is left out and tags around need the rest of 20 kB
+    20_700  # of columns, rows and notes; captions, the lines on what is left out and tags around need the rest of 24 kB
 )
 LONGEST = 80  # cell that is not cut, in characters
 _MOST_CHARACTERS_OF_NOTE = 600
@@ -160,7 +160,7 @@ _NOTE = '<div class="exactk-note" style="text-align:left">{}</div>'
 
 
 def html_of_tables(tables: Sequence[Table], rest: str = "print() shows them") -> str:
-    """Return tables as HTML of at most 60 rows and 20 kB together; `rest` says where to find what is left out."""
+    """Return tables as HTML of at most 60 rows and 24 kB together; `rest` says where to find what is left out."""
     return _BLOCK.format("".join(_html(table, len(tables), rest) for table in tables))
 
 

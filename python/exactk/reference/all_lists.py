@@ -176,7 +176,7 @@ def exposure(users: Sequence[ListedUser], group_of: Groups, rules: Rules) -> Num
     for user in users:
         for rank, item in user.listed:
             if item in group_of:
-                of_group[group_of[item]] += Fraction(discount(rules["discount"], rank))
+                of_group[group_of[item]] += Fraction(discount(rules, rank))
     total = sum(of_group.values())
     return {group: one / total if total else None for group, one in of_group.items()}
 

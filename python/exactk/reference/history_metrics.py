@@ -61,7 +61,7 @@ def calibration(user: JudgedUser, k: int | None, rules: Rules, alpha: float) -> 
     of_history = [tags[item] for item in user.history if tags[item]]
     positions = user.catalogue.positions
     of_list = [(rank, tags[positions[item]]) for rank, item, _ in user.listed(k) if item in positions]
-    weighted = [(discount(rules["discount"], rank), of_item) for rank, of_item in of_list if of_item]
+    weighted = [(discount(rules, rank), of_item) for rank, of_item in of_list if of_item]
     if not of_history or not weighted:
         return 0.0, 0.0
     weight = _sum([weight for weight, _ in weighted])

@@ -210,7 +210,7 @@ def discounted_gains(user: JudgedUser, k: int | None, rules: Rules, _: float) ->
     """gain(i) / log2(i + 1)."""
     for rank, item in user.counted(k):
         gained = gain(item.grade, rules) if item is not None and item.relevant else 0.0
-        weight = discount(rules["discount"], rank)
+        weight = discount(rules, rank)
         yield Term(gained * weight, gained, weight)
 
 
@@ -227,7 +227,7 @@ def ideal_terms(user: JudgedUser, k: int | None, rules: Rules) -> Iterator[Term]
     best = sorted((gain(grade, rules) for grade in user.relevant_grades), reverse=True)[:ideal_length]
     gains = [1.0] * ideal_length if rules["ideal_over"] == "cutoff" else best
     for rank, highest in enumerate(gains, start=1):
-        weight = discount(rules["discount"], rank)
+        weight = discount(rules, rank)
         yield Term(highest * weight, highest, weight)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -88,6 +89,9 @@ def _check_plan(problem: Problem) -> None:
     for argument, rules in (*of_arguments, ("convention", problem.convention.rules(""))):
         if _has_unjudged_hits(rules):
             refuse(argument, "relevant grades below 0 that are unjudged")
+    for value in problem.group_tallies:
+        if _has_faulty_discounts(value):
+            refuse("metrics", "discount_table")
 
 
 def _faults_of_value(value: Value) -> dict[str, bool]:
@@ -108,6 +112,7 @@ def _faults_of_value(value: Value) -> dict[str, bool]:
         "head above 1": "tail" in info.own_fields and rules["tail"] != "at_most" and value.parameter > 1,
         "users of interactions": counts_users and rules["popularity"] == "interactions",
         "values of items over a count": rules["weight"] == "values" and rules["recall_over"] != "relevant",
+        "discount_table": _has_faulty_discounts(value),
         "gain out of range": info.uses_gains and any(not 0 <= gain <= _MAX_GAIN for gain in rules["gain_table"]),
         "no gain_table": info.uses_gains and rules["gain"] == "table" and not rules["gain_table"],
         "no min_grade to shift by": info.uses_gains
@@ -117,6 +122,12 @@ def _faults_of_value(value: Value) -> dict[str, bool]:
         "cutoff of the ideal": fills_ideal and (value.cutoff or math.inf) > _MAX_STEPWISE_CUTOFF,
         "gains of the ideal": fills_ideal and rules["gain"] != "binary",
     }
+
+
+def _has_faulty_discounts(value: Value) -> bool:
+    table = value.rules["discount_table"]
+    falls = len(table) > 0 and table[0] > 0 and all(below <= above for above, below in pairwise(table))
+    return value.info.discounted and value.rules["discount"] == "table" and not falls
 
 
 def _has_unjudged_hits(rules: Rules) -> bool:
@@ -448,7 +459,8 @@ def _refused(users: JudgedUsers, user: int, reader: _Reader, fault: str) -> tupl
         has_features = catalogue.has_tags if needs.tags else catalogue.distances(rules["distance"]).has_features
         history = users.history(user) if needs.history else []
         missing, of_history = (sum(not has_features(one) for one in items) for items in (positions, history))
-        return counted + missing, of_history
+        # What a message counts is in one argument: the history is looked at where the list has no fault.
+        return (counted + missing, 0) if counted + missing else (0, of_history)
     return 0, 0
 
 

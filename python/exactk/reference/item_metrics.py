@@ -40,7 +40,7 @@ def _discounted_hits(metric: str, user: JudgedUser, k: int | None, rules: Rules)
     """Return the sum of the hits' numbers times their discounts, over the sum of all discounts."""
     total = weights = 0.0
     for rank, number, is_hit in _numbers(metric, user, k, rules):
-        weight = discount(rules["discount"], rank)
+        weight = discount(rules, rank)
         weights += weight
         total += weight * number if is_hit else 0.0
     return total, weights

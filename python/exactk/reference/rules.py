@@ -54,9 +54,18 @@ def log2(number: int) -> Decimal:
     return DIGITS.divide(Decimal(number).ln(DIGITS), _LN_2)
 
 
-@lru_cache(maxsize=1 << 20)
-def discount(kind: str, rank: int) -> float:
+def discount(rules: Rules, rank: int) -> float:
     """Return the weight of a rank (from 1), correctly rounded: 50 digits, then one rounding."""
-    if kind == "log2":
-        return float(DIGITS.divide(Decimal(1), log2(rank + 1)))
-    return float(DIGITS.divide(Decimal(1), max(Decimal(1), log2(rank))))  # log2_floored
+    if rules["discount"] == "table":
+        return float(dict(enumerate(rules["discount_table"], 1)).get(rank, 0))
+    return _discount(rules["discount"], rank, rules["discount_base"], rules["discount_power"])
+
+
+@lru_cache(maxsize=1 << 20)
+def _discount(kind: str, rank: int, base: float, power: float) -> float:
+    if kind in {"inverse", "power", "none"}:
+        exponent = {"inverse": 1, "power": power, "none": 0}[kind]
+        return float(DIGITS.divide(Decimal(1), DIGITS.power(Decimal(rank), Decimal(exponent))))
+    unit = Decimal(1) if kind in {"log2", "log2_floored"} else DIGITS.divide(Decimal(base).ln(DIGITS), _LN_2)
+    number = max(log2(rank), unit) if kind in {"log2_floored", "log_floored"} else log2(rank + 1)
+    return float(DIGITS.divide(unit, number))

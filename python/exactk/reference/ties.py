@@ -92,7 +92,7 @@ def _expected_gains(tie: Tie, _user: JudgedUser, rules: Rules) -> float:
         gains += gain(item.grade, rules)
     discounts = 0.0
     for j in range(tie.m):
-        discounts += discount(rules["discount"], tie.i + j)
+        discounts += discount(rules, tie.i + j)
     return gains / tie.n * discounts
 
 
