@@ -636,8 +636,8 @@ def verdict(one: dict[str, Any], level: float, test: str) -> str:
     return next((name for name, does in holds.items() if does), "undecided")
 
 
-def heterogeneity(of_groups: list[dict[str, Any]]) -> float:
-    """Return the p-value of Welch's test over the rows of one pair and metric."""
+def heterogeneity(of_groups: list[dict[str, Any]]) -> tuple[float, float]:
+    """Return the p-value of Welch's test over the rows of one pair and metric, and I squared."""
     effects = [
         (one["_delta"], one["_error"] ** -2, one["degrees_of_freedom"])
         for one in of_groups
@@ -645,10 +645,20 @@ def heterogeneity(of_groups: list[dict[str, Any]]) -> float:
     ]
     k = len(effects)
     if k < 2:
-        return math.nan
+        return math.nan, math.nan
     delta, weight, df = np.array(effects).T
     share = weight / weight.sum()
     q = float((weight * (delta - (share * delta).sum()) ** 2).sum())
     h = float(((1 - share) ** 2 / df).sum())
     f = q / (k - 1) / (1 + 2 * (k - 2) * h / (k**2 - 1))
-    return max(float(stats.f.sf(f, k - 1, (k**2 - 1) / (3 * h))), LEAST_P)
+    return max(float(stats.f.sf(f, k - 1, (k**2 - 1) / (3 * h))), LEAST_P), max(0.0, (q - (k - 1)) / q) if q else 0.0
+
+
+def holm(p_values: list[float]) -> list[float]:
+    """Return p-values adjusted by Holm's method, one by one; those that are NaN are left out."""
+    family = [p for p in p_values if not math.isnan(p)]
+
+    def adjusted(p: float) -> float:
+        return max(min(1.0, sum(other >= smaller for other in family) * smaller) for smaller in family if smaller <= p)
+
+    return [p if math.isnan(p) else adjusted(p) for p in p_values]

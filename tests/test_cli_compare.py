@@ -246,9 +246,43 @@ def test_gates_are_those_of_python(run: Run) -> None:
     assert [failure.get("message") for failure in suite.iter("failure")] == texts
 
 
+@pytest.mark.parametrize("groups", [["even"], ["odd", "even"], ["every"]])
+def test_gates_may_hold_in_groups(run: Run, groups: Sequence[str]) -> None:
+    options = ("--groups", "groups.csv", *(part for group in groups for part in ("--gate-group", group)))
+    gates = ("--no-worse", "P@10=30%", "--better", "P@10")
+    result = run(*TWO, "--baseline", "base", *options, *gates, "--junit", "gates.xml")
+    comparison = compared(["base", "new"], ["P@10"], baseline="base", groups=GROUPS)
+    asked = "every" if groups == ["every"] else groups
+    expected = comparison.check(no_worse={"P@10": "30%"}, better=["P@10"], groups=asked)
+    assert {check.group for check in expected} == ({"odd", "even"} if asked == "every" else {*groups})
+    texts = {check.text for check in expected if check.status != "holds"}
+    assert {line.split(": ", 2)[2] for line in lines_of_gates(result)} == texts
+    assert [str(case.get("name")) for case in ET.parse("gates.xml").getroot()][-1].endswith(  # noqa: S314 - written by the test
+        f": new against base, group {expected.checks[-1].group}"
+    )
+    assert repr(expected).splitlines()[-1] in result.err
+    csv_rows = list(csv.DictReader(io.StringIO(run(*TWO, *options[:2], "--baseline", "base", "--format", "csv").out)))
+    assert [row["group"] for row in csv_rows] == ["", "even", "odd"]
+    p = comparison.differences.heterogeneity_adjusted["P@10", "new", "base"]
+    assert [row["heterogeneity_adjusted"] for row in csv_rows] == ["", repr(p), repr(p)]
+
+
+def test_groups_of_gates_are_groups_of_the_users(run: Run) -> None:
+    gate = (*TWO, "--better", "P@10")
+    message = "--gate-group: expected 'every', or one of 'even', 'odd', found 'evn'; did you mean 'even'?"
+    assert_refused(run(*gate, "--groups", "groups.csv", "--gate-group", "evn"), f"exactk: error: {message}")
+    write_files({"base.run": Path("base.run").read_text(encoding="utf-8").replace(" d", " x")})
+    worse = (*TWO, "--groups", "groups.csv", "--no-worse", "P@10=5%")
+    message = "--no-worse: expected an absolute margin of P@10, found a share of the value of 'base', which is 0"
+    assert f"exactk: error: {message}" in run(*worse).err
+    assert run(*worse, "--gate-group", "even").code == 3
+
+
 @pytest.mark.parametrize(
     ("written", "message"),
     [
+        ("--gate-group even --better mrr", "--gate-group: expected --groups beside it, found none"),
+        ("--gate-group even --groups g.csv", "--gate-group: expected --better beside it, found none"),
         ("--better num_relevant", "--better: expected metrics of which higher or lower values are better, found num_relevant; --equivalent num_relevant=1% needs no direction"),
         ("--no-worse ndcg@[3,5]", "--no-worse: expected the margin of ndcg@3, found none; --no-worse ndcg@3=1%"),
         ("--no-worse nothing=1%", "--no-worse: expected"),

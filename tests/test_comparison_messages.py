@@ -55,7 +55,7 @@ def test_an_undefined_value_decides_no_gate(options: dict[str, Any], claim: str)
     for metric in AVERAGES:
         assert math.isnan(comparison[metric]["a"])
         for margin in ("1%", 0.9):
-            gate = comparison.check(**{claim: {metric: margin}})
+            gate = comparison.check(groups=None, **{claim: {metric: margin}})
             assert (gate.status, bool(gate)) == ("undecided", False)
             assert gate.failures == (f"{metric}: 'b' cannot be compared with 'a': undefined for 1 user",)
         assert message_of(lambda name=metric: comparison.users_for(name, 0.1)) == (
@@ -102,7 +102,8 @@ def test_claims_and_margins_name_the_argument_of_a_metric_that_is_none(metric: s
     comparison = compared(margin="1%")
     for claim in ("better", "no_worse", "equivalent"):
         for claimed in (metric, [metric], {metric: "1%"}):
-            assert message_of(lambda: comparison.check(**{claim: claimed})).startswith(f"{claim}: expected ")  # noqa: B023 - called at once
+            found = message_of(lambda: comparison.check(groups=None, **{claim: claimed}))  # noqa: B023 - called at once
+            assert found.startswith(f"{claim}: expected ")
     assert message_of(lambda: compared(margin={metric: "1%"})).startswith("margin: expected ")
 
 
@@ -134,7 +135,8 @@ def test_a_margin_that_no_difference_exceeds_is_refused(margin: Any) -> None:
     for options in ({"margin": margin}, {"margin": {"P@1": margin}}):
         assert message_of(lambda: compared(**options)).startswith(f"margin: {message}")  # noqa: B023 - called at once
     for claim in ("better", "no_worse", "equivalent"):
-        assert message_of(lambda: compared().check(**{claim: {"P@1": margin}})).startswith(f"{claim}: {message}")  # noqa: B023 - called at once
+        found = message_of(lambda: compared().check(groups=None, **{claim: {"P@1": margin}}))  # noqa: B023 - called at once
+        assert found.startswith(f"{claim}: {message}")
 
 
 def test_counts_and_gains_may_have_margins_of_1_and_more() -> None:

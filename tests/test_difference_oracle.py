@@ -184,9 +184,14 @@ def assert_all(comparison: exactk.Comparison, case: Case) -> None:
     assert set(labels) <= set((case.groups or {}).values())
     of_groups = [row for label in dict.fromkeys(labels) for row in oracle.rows(case, str(label))]
     assert_rows(differences.by_group, of_groups)
-    for (metric, *pair), p in differences.heterogeneity.items():
+    expected = []
+    for metric, *pair in differences.heterogeneity:
         of_pair = [one for one in of_groups if [one["metric"], one["system"], one["baseline"]] == [metric, *pair]]
-        assert_allclose(p, oracle.heterogeneity(of_pair), rtol=1e-9)
+        expected.append((*oracle.heterogeneity(of_pair),))
+    p_values = [p for p, _ in expected]
+    assert_allclose([*differences.heterogeneity.values()], p_values, rtol=1e-9)
+    assert_allclose([*differences.heterogeneity_adjusted.values()], oracle.holm(p_values), rtol=1e-9)
+    assert_allclose([*differences.i_squared.values()], [share for _, share in expected], rtol=1e-9, atol=1e-9)
 
 
 @pytest.mark.filterwarnings("ignore::exactk.EvaluationWarning")

@@ -89,10 +89,11 @@ def test_the_effect_and_the_hypothesis_are_those_of_the_test(test: Any, effect: 
 def test_users_have_columns_where_rows_have_different_ones() -> None:
     groups = ["few"] * 4 + ["many"] * 36
     differences = compared(two("base", "new"), groups=groups).differences
-    assert repr(differences.by_group).splitlines()[-3:] == [
+    assert repr(differences.by_group).splitlines()[-4:] == [
         "a true difference of the detectable size or more would be significant in 4 of 5 samples of this size",
         "few users: fewer than 20 differ, so p and interval are rough (P@10 of new against base, group few)",
-        f"heterogeneity between groups, P@10 of new against base: p = {differences.heterogeneity['P@10', 'new', 'base']:.2g} (Welch's test; rough: 1 group of fewer than 10 users or clusters)",
+        f"heterogeneity between groups, P@10 of new against base: p = {differences.heterogeneity['P@10', 'new', 'base']:.2g}, I² {100 * differences.i_squared['P@10', 'new', 'base']:.0f} %, differs between groups (rough: 1 group of fewer than 10 users or clusters)",
+        "heterogeneity by Welch's test; no adjustment: one test; different verdicts of groups do not show that the groups differ",
     ]
     lines = repr(differences.by_group).splitlines()
     position = lines[0].index(" users ")
@@ -106,17 +107,21 @@ def test_users_have_columns_where_rows_have_different_ones() -> None:
 def test_groups_print_whether_they_differ() -> None:
     groups = ["a", "b"] * 20
     differences = compared(HITS, baseline="base", groups=groups).differences
+    numbers = (differences.heterogeneity, differences.heterogeneity_adjusted, differences.i_squared)
     expected = [
-        f"heterogeneity between groups, P@10 of {system}: p = {differences.heterogeneity['P@10', system, 'base']:.2g} (Welch's test)"
+        "heterogeneity between groups, P@10 of {}: p = {:.2g}, adjusted {:.2g}, I² {:.0%}".format(
+            system, *(one["P@10", system, "base"] for one in numbers)
+        ).replace("%", " %")
         for system in ("new", "old")
     ]
-    assert repr(differences.by_group).splitlines()[-2:] == expected
+    how = "heterogeneity by Welch's test; Holm over 2 tests; different verdicts of groups do not show that the groups differ"
+    assert repr(differences.by_group).splitlines()[-3:] == [*expected, how]
     assert "heterogeneity" not in repr(differences)
-    assert repr(differences.by_group.of(system="old")).splitlines()[-1] == expected[1]
+    assert repr(differences.by_group.of(system="old")).splitlines()[-2:] == [expected[1], how]
     assert differences.of(system="old").by_group == differences.by_group.of(system="old")
     assert len(differences.of(system="old").heterogeneity) == 1
     one_group = compared(HITS, baseline="base", groups=["a"] * 40).differences
-    assert repr(one_group.by_group).endswith("P@10 of old: p = - (Welch's test)")
+    assert repr(one_group.by_group).endswith("P@10 of old: p = -, I² -")
 
 
 def test_few_users_are_told() -> None:
@@ -331,7 +336,7 @@ def of_groups() -> exactk.results.Differences:
     [
         (of_groups, "precision@10", "has the rows of a metric", "differences.of('precision@10')"),
         (of_groups, "new", "has the rows of a system", "differences.of(system='new')"),
-        (of_groups, "a", "of a group", "[row for row in differences.by_group if row.group == 'a']"),
+        (of_groups, "a", "of a group", "differences.by_group.of(group='a')"),
         (of_groups, "P@10", "of a metric", "differences.by_group.of('P@10')"),
         (of_groups, ("new", "P@10"), "in 2 groups", "differences.by_group.of('P@10', 'new')"),
         (of_groups, ("P@10", "new"), "the metric comes last", "differences['new', 'P@10']"),

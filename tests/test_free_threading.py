@@ -66,7 +66,9 @@ def of_arrays(_: Path) -> Any:
     padded = np.full((USERS, 6), -1)
     padded[:, :5] = LISTS
     items = exactk.Items(ITEMS, train=LISTS, features=ITEM_VECTORS, item_groups=np.arange(ITEMS) % 5)
-    report = exactk.evaluate(LISTS, padded, ["coverage@5", "ild@5", "rsp@5", "exposure@5", "novelty@5", "recall@5"], items=items)
+    report = exactk.evaluate(
+        LISTS, padded, ["coverage@5", "ild@5", "rsp@5", "exposure@5", "novelty@5", "recall@5"], items=items
+    )
     return report.state.to_bytes()
 
 

@@ -308,7 +308,9 @@ def test_the_status_of_a_gate_is_that_of_the_worst_claim() -> None:
     ],
 )  # fmt: skip
 def test_what_gates_say_where_few_users_differ(new: Any, old: Any, metric: str, claims: Any, text: str) -> None:
-    (check,) = compared(new, old, metric).check(**{claim: {metric: margin} for claim, margin in claims.items()})
+    (check,) = compared(new, old, metric).check(
+        groups=None, **{claim: {metric: margin} for claim, margin in claims.items()}
+    )
     assert check.text == f"{metric}: 'new' {text}"
 
 

@@ -71,6 +71,9 @@ INSTANCES: dict[str, Callable[[], Any]] = {
     "MeanInterval": lambda: exactk.evaluate([[1]] * 9, [[1]] * 9, "P@1").interval("P@1"),
     "Metric": lambda: exactk.metrics.fbeta.with_(beta=2),
     "RankInterval": lambda: exactk.compare([[1], [2]], {"a": [[1], [3]], "b": [[2], [2]]}, "P@1").ranks("P@1")["a"],
+    "NeededUsers": lambda: exactk.compare(
+        [[1], [2]], {"a": [[1], [3]], "b": [[2], [2]]}, "P@1", groups=["x", "x"]
+    ).users_for("P@1", 0.5, group="x"),
     "Parents": lambda: exactk.Parents(split="#"),
     "Rankings": lambda: rankings_of(PAIRS),
     "Ranks": lambda: exactk.compare([[1], [2]], {"a": [[1], [3]], "b": [[2], [2]]}, "P@1").ranks("P@1"),
@@ -195,7 +198,10 @@ def test_f60_a_pickle_names_no_private_module(make: Callable[[], Any]) -> None:
 
 
 OF_REPORTS = ("counts", "by_group", "by_item_group", "standard_deviation", "per_user")
-OF_COMPARISONS = ("reports", "state.systems", "differences.heterogeneity")
+OF_COMPARISONS = (
+    *("reports", "state.systems", "differences.heterogeneity"),
+    *("differences.heterogeneity_adjusted", "differences.i_squared"),
+)
 
 
 def mappings_of_results() -> dict[str, Any]:

@@ -236,7 +236,10 @@ def page() -> Schema:
         "by_item_group": mapping({"type": "array", "items": {"type": "object", "required": ["group"]}}),
         "differences": table,
         "differences_by_group": table,
-        "heterogeneity": rows(metric=text, system=text, baseline=text, p=NUMBER_OR_NULL),
+        "heterogeneity": rows(
+            **dict.fromkeys(("metric", "system", "baseline"), text),
+            **dict.fromkeys(("p", "p_adjusted", "i_squared"), NUMBER_OR_NULL),
+        ),
     }
     assert {*optional} == {*method_sections._OPTIONAL}
     return record(

@@ -14,7 +14,7 @@ from exactk._compare import compare_kept_reports
 from exactk._engine.pairs import core_paired_engine
 from exactk._plan.metric_strings import plan
 from exactk._report.comparison import Comparison, reports_of
-from exactk._report.comparison_options import ComparisonOptions
+from exactk._report.comparison_options import ComparisonOptions, asked_labels
 from exactk._report.difference import significant_side
 from exactk._report.paired_sums import PairedState
 from exactk._report.report import Report
@@ -28,6 +28,7 @@ from exactk._runtime.texts import DIGITS
 if TYPE_CHECKING:
     from exactk._plan.values import Value
     from exactk._report.comparison_state import ComparisonState
+    from exactk._report.sums import Label
 
 
 _COMPARISONS: Mapping[str, Callable[[float, float], bool]] = MappingProxyType(
@@ -35,19 +36,24 @@ _COMPARISONS: Mapping[str, Callable[[float, float], bool]] = MappingProxyType(
 )
 
 
+def _of_group(group: Label | None) -> str:
+    return "" if group is None else f" of group {group}"
+
+
 class Constraint(NamedTuple):
-    """A bound on the value of a metric."""
+    """A bound on the value of a metric, of all users or of a group."""
 
     metric: str
     comparison: str  # one of >=, >, <= and <
     bound: float
+    group: Label | None = None
 
     def allows(self, value: float) -> bool:
         """Return whether the value satisfies the constraint; NaN never does."""
         return _COMPARISONS[self.comparison](value, self.bound)
 
     def __str__(self) -> str:
-        return f"{self.metric} {self.comparison} {self.bound:g}"
+        return f"{self.metric}{_of_group(self.group)} {self.comparison} {self.bound:g}"
 
 
 class Option(NamedTuple):
@@ -78,7 +84,7 @@ class Choice(ExportsTable):
     options : tuple of Option
         All options, in input order. ``option.failed`` maps each constraint that the option fails to the option's value.
     optimized : str
-        The optimized metric.
+        The optimized metric, with its group if it is of one.
     tied : tuple of Option
         The other systems that satisfy every constraint, at the cutoff of the best option, of which it is not shown that
         the best option is better: by the paired t test of the users' values, with p-values adjusted by Holm's method.
@@ -94,7 +100,7 @@ class Choice(ExportsTable):
 
     @classmethod
     def _option_of(
-        cls, system: str, cutoff: int | None, value: float, failed: Mapping[tuple[str, str, float], float]
+        cls, system: str, cutoff: int | None, value: float, failed: Mapping[tuple[Any, ...], float]
     ) -> Option:
         return Option(
             system, cutoff, value, MappingProxyType({Constraint(*one): number for one, number in failed.items()})
@@ -129,8 +135,8 @@ Choice.__module__ = "exactk.results"  # where a dataclass would look for names, 
 
 def choose(
     reports: Report | Comparison | Mapping[str, Report],
-    optimize: str,
-    satisfy: Mapping[str, float | tuple[str, float]] | None = None,
+    optimize: str | tuple[str, Label],
+    satisfy: Mapping[str | tuple[str, Label], float | tuple[str, float]] | None = None,
 ) -> Choice:
     """Choose the system, or the cutoff, with the best value of one metric under constraints on others.
 
@@ -138,12 +144,13 @@ def choose(
     ----------
     reports : Report, Comparison, or Mapping of str to Report
         The report of one system, or those of several, such as the `Comparison` that `exactk.compare` returns.
-    optimize : str
+    optimize : str, or (str, group)
         The metric to maximize; metrics cannot be minimized. With several cutoffs, as in ``"precision@[5,10]"``, each cutoff is an option of its own.
-    satisfy : mapping of {str: float or (str, float)}, optional
+        ``("ndcg@10", "new")`` is its value in a group of ``groups=``, ``("ndcg@10", "worst")`` the lowest value of any group.
+    satisfy : mapping of {str or (str, group): float or (str, float)}, optional
         Constraints on metrics: a number is a lower bound, and a pair such as ``("<=", 0.5)`` uses one of ``">="``,
         ``">"``, ``"<="`` and ``"<"``. A metric with several cutoffs, which must be those of `optimize`, is compared at
-        each option's cutoff.
+        each option's cutoff. ``("recall@10", "new")`` is bounded in a group, ``("recall@10", "every")`` in each.
 
     Returns
     -------
@@ -152,12 +159,13 @@ def choose(
         if no option satisfies every constraint. ``tied`` has the other systems that satisfy every constraint and are not
         significantly worse, by the paired t test at the confidence of the comparison (0.95 for reports). That needs SciPy
         and a comparison with pairs of these systems, or reports with ``per_user=True``; ``untested`` says what is
-        missing. Cutoffs are not tested against each other: they are different metrics.
+        missing. Cutoffs are not tested against each other: they are different metrics. A metric of a group is tested on the
+        users of that group, and the lowest value of any group is not tested.
 
     Raises
     ------
     InputError
-        If a report lacks a metric, or a cutoff or comparison is invalid.
+        If a report lacks a metric or a group, or a cutoff or comparison is invalid.
 
     Notes
     -----
@@ -184,15 +192,20 @@ def choose(
     ['a']
     """
     systems = _reports_by_system(reports)
-    if not isinstance(optimize, str):
-        raise type_error("optimize", "a metric string", repr(optimize))
+    metric, group = optimize if isinstance(optimize, tuple) and len(optimize) == 2 else (optimize, None)
+    if not isinstance(metric, str):
+        raise type_error("optimize", "a metric string, or one and a group", repr(optimize))
+    groups: Sequence[Label | None] = [None] if group is None else _labels(systems, group, "optimize", "worst")
+    optimized = metric
+    if group is not None:
+        optimized += " of the worst group" if group == "worst" else _of_group(group)
     if satisfy is not None and not isinstance(satisfy, Mapping):
         raise type_error("satisfy", "a mapping from metrics to bounds", type(satisfy).__name__)
-    constraints = [_checked_constraint(metric, bound) for metric, bound in (satisfy or {}).items()]
+    constraints = [one for key, bound in (satisfy or {}).items() for one in _checked_constraints(key, bound, systems)]
     options = [
         option
         for system, report in systems.items()
-        for option in _options_of_system(system, report, optimize, constraints)
+        for option in _options_of_system(system, report, metric, groups, constraints)
     ]
     if not options:
         raise input_error("reports", "at least one system", "none")
@@ -204,15 +217,17 @@ def choose(
         if best is not None and option.system != best.system and option.cutoff == best.cutoff
     ]
     if best is None or not rivals or isinstance(reports, Report):
-        return Choice(best, tuple(options), optimize)
-    value = _plan_at_cutoff(optimize, best, systems[best.system])
+        return Choice(best, tuple(options), optimized)
+    value = _plan_at_cutoff(metric, best, systems[best.system])
     if value.info.of_collection:
         users = systems[best.system].state.unit_names.users
         untested = f"{users} have no values of {value.spelling}, which all lists together have"
-        return Choice(best, tuple(options), optimize, untested=untested)
-    tied = tied_systems(reports, best.system, [option.system for option in rivals], value.spelling)
+        return Choice(best, tuple(options), optimized, untested=untested)
+    if group == "worst":
+        return Choice(best, tuple(options), optimized, untested="the lowest of several means has no t test")
+    tied = tied_systems(reports, best.system, [option.system for option in rivals], value.spelling, groups[0])
     tied_options = tuple(option for option in rivals if option.system in tied.systems)
-    return Choice(best, tuple(options), optimize, tied_options, tied.untested)
+    return Choice(best, tuple(options), optimized, tied_options, tied.untested)
 
 
 def _plan_at_cutoff(metric: str, option: Option, report: Report) -> Value:
@@ -230,9 +245,26 @@ def _reports_by_system(reports: object) -> Mapping[Any, Any]:
     return reports
 
 
-def _checked_constraint(metric: object, bound: object) -> Constraint:
+def _labels(systems: Mapping[Any, Any], group: object, argument: str, word: str) -> list[Label]:
+    """Return the groups of a pair of a metric and a group, which every report has."""
+    of_systems = {
+        system: list(report.state.groups or ()) for system, report in systems.items() if isinstance(report, Report)
+    }
+    everyone = list(dict.fromkeys(label for labels in of_systems.values() for label in labels))
+    labels = asked_labels(group, everyone, argument, word)
+    for system, of_system in of_systems.items():
+        for label in labels:
+            if label not in of_system:
+                found = f"{label!r}, which {repr(system) if system else 'the report'} lacks"
+                raise input_error(argument, "a group of every report", found)
+    return labels
+
+
+def _checked_constraints(key: object, bound: object, systems: Mapping[Any, Any]) -> list[Constraint]:
+    """Return the constraint, or one in each group that is asked for."""
+    metric, group = key if isinstance(key, tuple) and len(key) == 2 else (key, None)
     if not isinstance(metric, str):
-        raise type_error("satisfy", "metric strings as keys", repr(metric))
+        raise type_error("satisfy", "metric strings, or pairs of one and a group, as keys", repr(key))
     comparison, number = bound if isinstance(bound, tuple) and len(bound) == 2 else (">=", bound)
     if not isinstance(comparison, str) or comparison not in _COMPARISONS:
         raise input_error("satisfy", f"one of {', '.join(_COMPARISONS)} for {metric}", repr(comparison))
@@ -244,10 +276,13 @@ def _checked_constraint(metric: object, bound: object) -> Constraint:
         raise input_error("satisfy", f"a number that float64 holds for {metric}", "a larger number") from error
     if math.isnan(limit):
         raise input_error("satisfy", f"a number for {metric}", "NaN")
-    return Constraint(metric, comparison, limit)
+    labels: Sequence[Label | None] = [None] if group is None else _labels(systems, group, "satisfy", "every")
+    return [Constraint(metric, comparison, limit, label) for label in labels]
 
 
-def _options_of_system(system: str, report: Report, optimize: str, constraints: list[Constraint]) -> list[Option]:
+def _options_of_system(
+    system: str, report: Report, optimize: str, groups: Sequence[Label | None], constraints: list[Constraint]
+) -> list[Option]:
     if not isinstance(system, str):
         raise type_error("reports", "system names as keys", repr(system))
     if not isinstance(report, Report):
@@ -263,11 +298,12 @@ def _options_of_system(system: str, report: Report, optimize: str, constraints: 
         for constraint in constraints:
             constraint_at_cutoff = _constraint_at_cutoff(constraint, value.cutoff if has_cutoffs else None, report)
             if not constraint_at_cutoff.allows(
-                report_value := _value_in_report(report, constraint_at_cutoff.metric, "satisfy")
+                report_value := _value_in_report(report, constraint_at_cutoff.metric, constraint.group, "satisfy")
             ):
                 failed[constraint_at_cutoff] = report_value
-        optimized_value = _value_in_report(report, value.spelling, "optimize")
-        options.append(Option(system, value.cutoff if has_cutoffs else None, optimized_value, MappingProxyType(failed)))
+        of_groups = [_value_in_report(report, value.spelling, label, "optimize") for label in groups]
+        lowest = math.nan if any(map(math.isnan, of_groups)) else min(of_groups)
+        options.append(Option(system, value.cutoff if has_cutoffs else None, lowest, MappingProxyType(failed)))
     return options
 
 
@@ -290,10 +326,10 @@ def _plan_of_one_metric(text: str, report: Report, argument: str) -> tuple[Value
     return values
 
 
-def _value_in_report(report: Report, metric: str, argument: str) -> float:
+def _value_in_report(report: Report, metric: str, group: Label | None, argument: str) -> float:
     if metric not in report:
         raise input_error(argument, f"one of the report's metrics, {', '.join(report)}", repr(metric))
-    return report[metric]
+    return report[metric] if group is None else report.by_group[group][metric]
 
 
 class TiedSystems(NamedTuple):
@@ -304,13 +340,20 @@ class TiedSystems(NamedTuple):
 
 
 def tied_systems(
-    reports: Comparison | Mapping[str, Report], best: str, others: Sequence[str], metric: str
+    reports: Comparison | Mapping[str, Report],
+    best: str,
+    others: Sequence[str],
+    metric: str,
+    group: Label | None = None,
 ) -> TiedSystems:
-    """Test the best system against the others by the paired t test, with p-values adjusted by Holm's method over them."""
+    """Test the best system against the others by the paired t test, with p-values adjusted by Holm's method over them.
+
+    All users, or those of a group, are the sample.
+    """
     of_systems: Mapping[str, Report] = reports.reports if isinstance(reports, Comparison) else reports
     part = {system: of_systems[system] for system in (best, *others)}
     state = reports.state if isinstance(reports, Comparison) else None
-    paired = None if state is None else _pairs_with(best, others, state.paired)
+    paired = None if state is None else _pairs_with(best, others, state.paired, group)
     untested = _missing_for_test(state, part, best) if paired is None or not optional.has("scipy") else ""
     if untested:
         return TiedSystems(frozenset(), untested)
@@ -325,7 +368,7 @@ def tied_systems(
         return TiedSystems(frozenset(), str(error))
     worse = {
         row.baseline if row.system == best else row.system
-        for row in comparison.differences.of(metric)
+        for row in comparison.differences.of(metric, group=group)
         if significant_side(row, "higher", options) == (1 if row.system == best else -1)
     }
     return TiedSystems(frozenset(others) - worse)
@@ -345,10 +388,14 @@ def _missing_for_test(state: ComparisonState | None, part: Mapping[str, Report],
     return f"the reports lack the {users}' values; per_user=True keeps them" if lacks_users else ""
 
 
-def _pairs_with(best: str, others: Sequence[str], paired: PairedState | None) -> PairedState | None:
+def _pairs_with(
+    best: str, others: Sequence[str], paired: PairedState | None, group: Label | None
+) -> PairedState | None:
     """Return the sums over the best system's pairs with the others; None unless there are all of them."""
     totals = {} if paired is None else paired.totals
     pairs = [pair for other in others for pair in ((other, best), (best, other)) if pair in totals]
     if paired is None or len(pairs) < len(others):
         return None
-    return PairedState(paired.weighted, paired.clustered, {pair: totals[pair] for pair in pairs})
+    sums = {pair: totals[pair] for pair in pairs}
+    of_group = None if group is None else {pair: {group: (paired.groups or {})[pair][group]} for pair in pairs}
+    return PairedState(paired.weighted, paired.clustered, sums, of_group)

@@ -242,6 +242,8 @@ class GroupsFigure:
     baseline: str
     rows: Sequence[Difference]
     heterogeneity: float  # Welch's p-value; NaN for fewer than two groups
+    heterogeneity_adjusted: float  # over metrics and pairs of systems
+    i_squared: float
     opposite: Opposite  # whether groups differ in sign, or significantly in both directions
     units: UnitNames = USERS_AND_ITEMS
 
@@ -270,9 +272,11 @@ def groups_figures(comparison: Comparison) -> list[GroupsFigure]:
     rows_of: dict[tuple[str, str, str], list[Difference]] = {}
     for row in comparison.differences.by_group:
         rows_of.setdefault((row.metric, row.system, row.baseline), []).append(row)
-    heterogeneity, level = comparison.differences.heterogeneity, comparison.state.options.level
+    differences, level = comparison.differences, comparison.state.options.level
+    p, adjusted, i_squared = differences.heterogeneity, differences.heterogeneity_adjusted, differences.i_squared
+    units = comparison.unit_names
     return [
-        GroupsFigure(*key, rows, heterogeneity.get(key, math.nan), opposite_signs(rows, level), comparison.unit_names)
+        GroupsFigure(*key, rows, p[key], adjusted[key], i_squared[key], opposite_signs(rows, level), units)
         for key, rows in rows_of.items()
     ]
 

@@ -25,7 +25,7 @@ from exactk._report.difference import Difference
 from exactk._report.differences import Differences
 from exactk._report.explanation import ExplainedItem, ExplainedValue, Explanation
 from exactk._report.judged_lists import JudgedLists
-from exactk._report.verdicts import Check, Gate, RankInterval, Ranks
+from exactk._report.verdicts import Check, Gate, NeededUsers, RankInterval, Ranks
 from exactk._report.worst_users import WorstUsers
 
 __all__ = [
@@ -45,6 +45,7 @@ __all__ = [
     "JudgedLists",
     "MeanInterval",
     "Metric",
+    "NeededUsers",
     "RankInterval",
     "Ranks",
     "TopK",

@@ -16,8 +16,15 @@ from exactk._options import ComparingOptions
 from exactk._plan.fields import number_of_text
 from exactk._plan.metric_strings import plan
 from exactk._report.comparison import reports_of
-from exactk._report.comparison_options import CHOICES, MOST_SYSTEMS, ComparisonOptions, check_size, parse_margin
-from exactk._report.verdicts import Case, Claim, Gate, check_direction, method_text, outcome_text
+from exactk._report.comparison_options import (
+    CHOICES,
+    MOST_SYSTEMS,
+    ComparisonOptions,
+    asked_labels,
+    check_size,
+    parse_margin,
+)
+from exactk._report.verdicts import Case, Claim, Gate, check_direction, join_gates, method_text, outcome_text
 from exactk._runtime.errors import input_error
 from exactk._runtime.faults import Option
 from exactk._runtime.texts import did_you_mean
@@ -334,7 +341,7 @@ class ClaimedValue(NamedTuple):
     margin: str | None  # None: to be better by more than 0
 
 
-NO_GATES: dict[str, Any] = {"gates": [], "junit": None}
+NO_GATES: dict[str, Any] = {"gates": [], "gate_group": [], "junit": None}
 """The options, if none is given."""
 
 
@@ -352,6 +359,13 @@ def add_gate_options(parser: argparse.ArgumentParser) -> None:
             help=f"{_HELP_OF_CLAIMS[claim]}; repeatable",
         )
     group.add_argument(
+        "--gate-group",
+        action="append",
+        default=[],
+        metavar="GROUP",
+        help="group of --groups in which every gate must hold, by its users alone; repeatable, or 'every'",
+    )
+    group.add_argument(
         "--junit",
         type=output_path,
         metavar="FILE",
@@ -368,8 +382,11 @@ def _parse_requirement(claim: Claim, text: str) -> Requirement:
 
 
 def check_gates(arguments: argparse.Namespace, systems: Sequence[str]) -> None:
-    """Raise InputError for several systems without a baseline, and for a report of no gates."""
+    """Raise InputError for several systems without a baseline, for groups or a report of no gates, and for no groups."""
     gates: list[Requirement] = arguments.gates
+    for option, found in (("--groups", arguments.groups), (claim_option("better"), gates)):
+        if arguments.gate_group and not found:
+            raise input_error("--gate-group", f"{option} beside it", "none")
     if gates and arguments.baseline is None and len(systems) > 2:
         option = claim_option(gates[0].claim)
         hint = Option("baseline", systems[0])
@@ -408,14 +425,18 @@ def _default_margin(claim: Claim, value: Value, margins: Mapping[str, str]) -> s
     return margin
 
 
-def check_claims(comparison: exactk.Comparison, claims: Sequence[ClaimedValue]) -> Gate:
-    """Check the claims about all systems."""
-    checks = (
-        check
+def check_claims(comparison: exactk.Comparison, claims: Sequence[ClaimedValue], groups: Sequence[str]) -> Gate:
+    """Check the claims about all systems, in all users or in these groups."""
+    labels = {str(label): label for report in comparison.reports.values() for label in report.state.groups or ()}
+    of_groups = None
+    if groups and claims:
+        asked = "every" if "every" in groups else groups
+        of_groups = [labels[name] for name in asked_labels(asked, list(labels), "--gate-group")]
+    gates = (
+        comparison.check(groups=of_groups, **{claim: value.spelling if margin is None else {value.spelling: margin}})
         for claim, value, margin in claims
-        for check in comparison.check(**{claim: value.spelling if margin is None else {value.spelling: margin}})
     )
-    return Gate(checks, comparison.unit_names)
+    return join_gates(gates, comparison.unit_names)
 
 
 def report_gate(gate: Gate) -> int:

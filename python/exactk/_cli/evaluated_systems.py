@@ -269,7 +269,11 @@ def _evaluate_systems(arguments: argparse.Namespace, systems: Mapping[str, Seque
             trec.check_evaluated(result)
             trec.tell_missing_measures(request.trec.without_metric)
         check_bounded(result, arguments.bounds)
-    gate = check_claims(result, request.claims) if isinstance(result, exactk.Comparison) else Gate(())
+    gate = (
+        check_claims(result, request.claims, arguments.gate_group)
+        if isinstance(result, exactk.Comparison)
+        else Gate(())
+    )
     bounded = list(bound_cases(result, arguments.bounds))
     _write_files(arguments, result, [*junit_cases(gate), *bounded])
     provenance = Provenance(arguments.command_line, inputs, arguments.stdin)

@@ -433,7 +433,10 @@ def run_report(arguments: argparse.Namespace) -> int:
 
 def _check_one_system(arguments: argparse.Namespace) -> None:
     """End the program for options that need several systems."""
-    options = [*(f"--{name}" for name in given_options(arguments)), *["a gate"] * bool(arguments.gates)]
+    options = [
+        *(f"--{name}" for name in given_options(arguments)),
+        *["a gate"] * bool(arguments.gates or arguments.gate_group),
+    ]
     if options:
         arguments.parser.error(f"{options[0]} goes with several systems")
 

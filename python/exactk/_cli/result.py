@@ -11,7 +11,6 @@ import numpy as np
 import exactk
 from exactk._cli import trec
 from exactk._report.comparison import reports_of
-from exactk._report.difference import Difference
 from exactk._report.exports import json_of
 from exactk._runtime import optional
 from exactk._runtime.errors import input_error
@@ -44,9 +43,11 @@ def differences_as_text(differences: Differences, format_name: str) -> list[str]
 
 def differences_as_csv(differences: Differences) -> str:
     """Return the differences, and those of groups, as one table; the rows of all users have no group."""
-    rows = [*differences, *differences.by_group]
-    names = [name for name in Difference._fields if name != "group" or differences.by_group]
-    return format_csv({name: [getattr(row, name) for row in rows] for name in names})
+    columns, of_groups = differences.columns(), differences.by_group.columns()
+    if not differences.by_group:
+        return format_csv(columns)
+    of_all = [None] * len(differences)
+    return format_csv({name: [*columns.get(name, of_all), *cells] for name, cells in of_groups.items()})
 
 
 Result = exactk.Report | exactk.Comparison

@@ -349,13 +349,14 @@ def _findings(source: Source, figures: Sequence[GroupsFigure]) -> list[tuple[Ton
     rows: list[tuple[Tone, str]] = []
     for one in figures:
         name = f"{one.metric}, {source.pair_name(one)}"
-        p = "" if math.isnan(one.heterogeneity) else f" (heterogeneity: p = {format_p(one.heterogeneity)})"
+        adjusted = "" if math.isnan(one.heterogeneity) else f", adjusted {format_p(one.heterogeneity_adjusted)}"
+        p = adjusted and f" (heterogeneity: p = {format_p(one.heterogeneity)}{adjusted})"
         if one.opposite == "significant":
             better, worse = source.words_of_sides(one.metric)
             rows.append(("worse", f"{name}: significantly {better} in some groups and {worse} in others{p}."))
-        elif one.opposite and one.heterogeneity <= source.level:
+        elif one.opposite and one.heterogeneity_adjusted <= source.level:
             rows.append(("", f"{name}: the sign differs between groups, and so does the difference{p}."))
-        elif one.heterogeneity <= source.level:
+        elif one.heterogeneity_adjusted <= source.level:
             rows.append(("", f"{name}: not the same difference in all groups{p}."))
     if not rows:
         rows = [
@@ -389,10 +390,14 @@ def _heat_table(source: Source, metric: str, of_metric: Sequence[GroupsFigure]) 
         of_pairs = [cells.get((label, index)) for index in range(len(of_metric))]
         users = range_of_counts([row.users for row in of_pairs if row is not None])
         rows.append([str(label), *(_heat_cell(row, largest, source.level) for row in of_pairs), users])
-    p_values = (Cell("-" if math.isnan(one.heterogeneity) else format_p(one.heterogeneity)) for one in of_metric)
-    rows.append(["p of heterogeneity", *p_values, ""])
+    for name, numbers, form in (
+        ("p of heterogeneity", [one.heterogeneity for one in of_metric], format_p),
+        ("adjusted", [one.heterogeneity_adjusted for one in of_metric], format_p),
+        ("I²", [100 * one.i_squared for one in of_metric], "{:.0f} %".format),
+    ):
+        rows.append([name, *(Cell("-" if math.isnan(one) else form(one)) for one in numbers), ""])
     header = ["group", *map(source.pair_name, of_metric), source.named("users")]
-    note = "* significant, adjusted within the group. The last row is Welch's test of whether the difference is the same in all groups."
+    note = "* significant, adjusted within the group. The last rows are Welch's test of whether the difference is the same in all groups, its p adjusted by Holm over all metrics and pairs, and which share of the variation between groups is more than chance would make."
     return page_table(f"Differences in {metric} by group", header, rows, note=note)
 
 

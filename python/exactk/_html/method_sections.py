@@ -19,11 +19,12 @@ from exactk._report.export_forms import json_counts, json_number
 from exactk._runtime.optional import installation_facts, version_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
     from exactk._html.page_parts import Content, Part
     from exactk._html.page_source import Source
     from exactk._plan.values import Value
+    from exactk._report.differences import Differences
     from exactk._report.report import Report
     from exactk._runtime.table import Table
 
@@ -132,7 +133,6 @@ def _dumps(plain: dict[str, Any]) -> str:
 def _plain(source: Source) -> dict[str, Any]:
     differences = source.differences
     by_group = () if differences is None else differences.by_group
-    heterogeneity = {} if differences is None else differences.heterogeneity
     return {
         "format": _FORMAT,
         "version": _VERSION,
@@ -159,11 +159,21 @@ def _plain(source: Source) -> dict[str, Any]:
         "differences": _table_of(differences or ()),
         "differences_by_group": _table_of(by_group) if len(by_group) <= _MOST_ROWS else None,
         "heterogeneity": [
-            {"metric": metric, "system": system, "baseline": baseline, "p": json_number(p)}
-            for (metric, system, baseline), p in islice(heterogeneity.items(), _MOST_ROWS)
+            dict(zip(_HETEROGENEITY, (*key, *map(json_number, numbers)), strict=True))
+            for key, numbers in islice(_heterogeneity(differences), _MOST_ROWS)
         ],
         "test": None if differences is None else differences.caption,
     }
+
+
+_HETEROGENEITY = ("metric", "system", "baseline", "p", "p_adjusted", "i_squared")
+
+
+def _heterogeneity(differences: Differences | None) -> Iterator[tuple[tuple[str, ...], tuple[float, ...]]]:
+    """Yield each test of groups and its numbers."""
+    if differences is not None:
+        numbers = (differences.heterogeneity, differences.heterogeneity_adjusted, differences.i_squared)
+        yield from ((key, tuple(one[key] for one in numbers)) for key in differences.heterogeneity)
 
 
 def _numbers(values: Mapping[str, float]) -> dict[str, object]:

@@ -11,17 +11,19 @@ import math
 import operator
 from decimal import Context, Decimal, localcontext
 from fractions import Fraction
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from exactk._inference.geometric_means import contrast_at_difference, gap_at_difference
 from exactk._inference.intervals import Sample, p_mean_above
-from exactk._inference.significance import LEAST_P, expm1, level_of, quotient, root, t_quantile, t_statistic
+from exactk._inference.significance import LEAST_P, expm1, holm, level_of, quotient, root, t_quantile, t_statistic
 from exactk._runtime import optional
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from exactk._inference.estimates import Contrast, Estimate
+
+_Key = TypeVar("_Key")
 
 _MOST_UNITS = 1 << 40
 _ROUNDING_BITS = 40  # of the slope of a line, and of its inverse
@@ -219,8 +221,12 @@ class Heterogeneity(NamedTuple):
     """Whether a difference differs between groups, by Welch's test."""
 
     p: float  # NaN for fewer than two groups
+    i_squared: float  # the share of Cochran's Q beyond its expectation, from 0 to 1; NaN for fewer than two groups
     small: int  # groups of fewer than `SMALL_GROUP` units, of which many make p too small
     left_out: int  # groups without variance or with one unit, whose precision is unknown
+    shared: int = 0  # how many times units have users in another group too
+    p_adjusted: float = math.nan  # for the family
+    family: int = 0  # how many tests of the call have a p-value
 
 
 def heterogeneity(contrasts: Sequence[Contrast | None]) -> Heterogeneity:
@@ -231,17 +237,19 @@ def heterogeneity(contrasts: Sequence[Contrast | None]) -> Heterogeneity:
     .. math:: W = \frac{\sum w_g (\Delta_g - \bar\Delta)^2 / (k - 1)}{1 + 2 h (k - 2) / (k^2 - 1)}
 
     is distributed as F with :math:`k - 1` and :math:`(k^2 - 1) / (3 h)` degrees of freedom. The groups are taken as
-    independent, also where a cluster has users in several.
+    independent, also where a cluster has users in several. With Cochran's :math:`Q = \sum w_g (\Delta_g - \bar\Delta)^2`,
+    :math:`I^2 = \max(0, (Q - (k - 1)) / Q)` [2]_.
 
     References
     ----------
     .. [1] Welch, "On the comparison of several mean values: an alternative approach", 1951.
+    .. [2] Higgins and Thompson, "Quantifying heterogeneity in a meta-analysis", 2002.
     """
     tested = [one for one in contrasts if one is not None and one.variance > 0 and one.degrees_of_freedom > 0]
     count, left_out = len(tested), len(contrasts) - len(tested)
     small = sum(one.degrees_of_freedom + 1 < SMALL_GROUP for one in tested)
     if count < 2:
-        return Heterogeneity(math.nan, small, left_out)
+        return Heterogeneity(math.nan, math.nan, small, left_out)
     with localcontext(_DIGITS):
         weights = [1 / _decimal(one.variance) for one in tested]
         deltas, total = [_decimal(one.difference) for one in tested], sum(weights, Decimal(0))
@@ -251,7 +259,15 @@ def heterogeneity(contrasts: Sequence[Contrast | None]) -> Heterogeneity:
     h = math.fsum(rest**2 / float(one.degrees_of_freedom) for rest, one in zip(rests, tested, strict=True))
     statistic = q / (count - 1) / (1 + 2 * h * (count - 2) / (count**2 - 1))
     p = float(optional.scipy_special().fdtrc(count - 1, (count**2 - 1) / (3 * h), statistic))
-    return Heterogeneity(max(p, LEAST_P), small, left_out)
+    i_squared = max(0.0, 1 - (count - 1) / q) if q else 0.0
+    return Heterogeneity(max(p, LEAST_P), i_squared, small, left_out)
+
+
+def adjusted_heterogeneity(tests: Mapping[_Key, Heterogeneity]) -> dict[_Key, Heterogeneity]:
+    """Return the tests with p-values adjusted by Holm's method; those that are NaN stay so, and are not of the family."""
+    family = {key: one.p for key, one in tests.items() if not math.isnan(one.p)}
+    adjusted = dict(zip(family, holm(list(family.values())), strict=True))
+    return {key: one._replace(p_adjusted=adjusted.get(key, math.nan), family=len(family)) for key, one in tests.items()}
 
 
 def _decimal(number: Fraction) -> Decimal:

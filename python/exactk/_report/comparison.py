@@ -11,12 +11,13 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
 
-from exactk._inference.margins import POWER, units_for
+from exactk._inference.margins import POWER, adjusted_heterogeneity, units_for
 from exactk._plan.values import is_in_unit_range
 from exactk._report.comparison_options import (
     MOST_SYSTEMS,
     ClaimsLike,
     ComparisonOptions,
+    asked_labels,
     check_is_tested,
     check_power,
     check_size,
@@ -44,7 +45,7 @@ from exactk._report.state import (
     plan_of_state,
 )
 from exactk._report.user_table import equal_arrays
-from exactk._report.verdicts import Gate, Ranks, check_claim, rank_intervals
+from exactk._report.verdicts import Gate, NeededUsers, Ranks, check_claim, rank_intervals
 from exactk._report.worst_users import KEEPING_USERS, WorstUsers, lowest_rows, others_as_low, sign_of
 from exactk._runtime import optional
 from exactk._runtime.errors import (
@@ -72,7 +73,7 @@ if TYPE_CHECKING:
     from exactk._report.export_forms import Columns, TableName
     from exactk._report.exports import DrawnDisplay
     from exactk._report.judged_lists import JudgedLists
-    from exactk._report.paired_sums import Pair, PairedState, PairedSums, Resampled
+    from exactk._report.paired_sums import Pair, PairedState, Resampled
     from exactk._report.sums import Label
     from exactk._report.user_table import UserTable
     from exactk._report.verdicts import Claim
@@ -256,19 +257,16 @@ class Comparison(Exports, Mapping[str, Mapping[str, float]]):
 
     def _tested(self, paired: PairedState, margins: Mapping[str, Margin]) -> Differences:
         """Return the differences, tested against these margins too."""
-        groups = paired.groups or {}
-        totals = list(self._compared(None, paired.totals))
-        of_labels = {
-            label: list(self._compared(label, {pair: sums[label] for pair, sums in groups.items() if label in sums}))
-            for label in self._labels()
-        }
-        heterogeneity: dict[tuple[str, str, str], list[Compared]] = {}
+        totals = list(self._compared(None))
+        of_labels = {label: list(self._compared(label)) for label in self._labels()}
+        of_groups: dict[tuple[str, str, str], list[Compared]] = {}
         for one in chain.from_iterable(of_labels.values()):
-            heterogeneity.setdefault((one.value.spelling, *one.pair), []).append(one)
-        tests = {key: heterogeneity_of(rows) for key, rows in heterogeneity.items()}
+            of_groups.setdefault((one.value.spelling, *one.pair), []).append(one)
+        whole = {(one.value.spelling, *one.pair): one for one in totals}
+        tests = adjusted_heterogeneity({key: heterogeneity_of(some, whole[key]) for key, some in of_groups.items()})
         method, rows = self._method(paired), self._rows(None, totals, margins)
         rows_of_groups = [row for label, some in of_labels.items() for row in self._rows(label, some, margins)]
-        by_group = Differences(rows_of_groups, method, heterogeneity=tests) if groups else None
+        by_group = Differences(rows_of_groups, method, heterogeneity=tests) if paired.groups else None
         return Differences(rows, method, by_group, tests)
 
     def _rows(
@@ -312,13 +310,15 @@ class Comparison(Exports, Mapping[str, Mapping[str, float]]):
             raise input_error("comparison", "sums over pairs of systems", "none", hint=advice)
         raise input_error("reports", "reports with the users' values", f"none in {without!r}", hint=KEEPING_USERS)
 
-    def _compared(
-        self, label: Label | None, sums_of_pairs: Mapping[Pair, Sequence[PairedSums]], name: str | None = None
-    ) -> Iterator[Compared]:
+    def _compared(self, label: Label | None, name: str | None = None) -> Iterator[Compared]:
         """Yield each value, or one by its canonical name, of each pair, over all users or one group.
 
         None of a value that all lists together have.
         """
+        paired = self._paired_state()
+        sums_of_pairs = paired.totals
+        if label is not None:
+            sums_of_pairs = {pair: sums[label] for pair, sums in (paired.groups or {}).items() if label in sums}
         weighted = self._first.state.weighted
         for index, value in enumerate(self._plan):
             if value.info.of_collection or name not in {None, value.name}:
@@ -395,8 +395,14 @@ class Comparison(Exports, Mapping[str, Mapping[str, float]]):
 
     @in_own_units
     def users_for(
-        self, metric: str, difference: float | str, *, system: str | None = None, power: float = POWER
-    ) -> int:
+        self,
+        metric: str,
+        difference: float | str,
+        *,
+        system: str | None = None,
+        power: float = POWER,
+        group: Label | None = None,
+    ) -> NeededUsers:
         r"""Return how many users find a difference of this size with a given power.
 
         Choose the size by what matters, not by the difference that was observed. The test is two-sided, at the
@@ -412,19 +418,26 @@ class Comparison(Exports, Mapping[str, Mapping[str, float]]):
             The system of the pair. By default, that of the pair that needs most users.
         power : float
             The probability of finding the difference if there is one, above 0 and below 1. The default is 0.8.
+        group : int, str or "every", optional
+            A group of ``groups=``, whose users alone are to find the difference, which as a share is of the baseline's
+            value there; or every group. By default, all users find it together.
 
         Returns
         -------
-        int
+        NeededUsers
+            An int:
             :math:`((z_{1 - \alpha / 2} + z_{power}) \, s / d)^2`, rounded up, with the standard deviation s of the
             users' differences; the number of clusters instead of users with ``clusters=``. With ``runs=``, s is that of
             the means over the runs, whose variance is first taken from the squared error that finds the difference.
 
+            Of a group, the number of its users; ``.total`` is the size of a sample in which the group has as many, if its
+            share stays as it is. Of ``"every"`` group, the largest of these totals, whose group is ``.group``.
+
         Raises
         ------
         InputError, InputTypeError
-            If the metric, the system or the difference is none; if no pair has two users whose differences vary, or a
-            relative difference is of a baseline's value of 0; if training runs vary so much that no number of users finds the difference.
+            If the metric, the system, the group or the difference is none; if no pair has two users whose differences vary,
+            in any group that is asked, or a relative difference is of a baseline's value of 0; if training runs vary so much that no number of users finds the difference.
 
         Examples
         --------
@@ -437,30 +450,39 @@ class Comparison(Exports, Mapping[str, Mapping[str, float]]):
         check_power(power)
         margin = parse_margin(difference, "difference")
         name = self._tested_name(metric, "metric")
-        compared = [
-            one for one in self._compared(None, self._paired_state().totals, name) if system in {None, one.pair[0]}
-        ]
-        if not compared and name not in self.metrics:
+        if name not in self.metrics:
             raise input_error("metric", f"one of {', '.join(self)}", repr(metric))
-        if not compared:
-            check_among("system", system, dict.fromkeys(pair[0] for pair in self._paired_state().totals))
-        check_size(margin, compared[0].value, "difference")
-        estimates = [estimate for one in compared if (estimate := one.estimate) is not None]
-        needed = [
-            units_for(one, size, self._options.confidence, power)
-            for one in estimates
-            if one.degrees_of_freedom > 0
-            and one.contrast().variance
-            and (size := margin.difference(one.shown_baseline_value)) > 0
-        ]
-        if not needed:
-            raise _without_variance(compared, difference)
-        if math.isinf(max(needed)) and any(one.has_runs for one in estimates):
-            expected = "a difference above what the variance of training runs hides from any number of users"
-            raise input_error("difference", expected, repr(difference), hint="more runs reduce it")
-        if math.isinf(max(needed)):
-            raise input_error("difference", "a difference that some number of users finds", repr(difference))
-        return int(max(needed))
+        needed = []
+        for label in [None] if group is None else asked_labels(group, self._labels(), "group"):
+            compared = [one for one in self._compared(label, name) if system in {None, one.pair[0]}]
+            if not compared:
+                check_among("system", system, dict.fromkeys(pair[0] for pair in self._paired_state().totals))
+            check_size(margin, compared[0].value, "difference")
+            counts = {one: count for one in compared if not math.isnan(count := self._needed(one, margin, power))}
+            if not counts:
+                raise _without_variance(compared, difference)
+            most = max(counts, key=counts.__getitem__)
+            if math.isinf(counts[most]) and any(one.estimate is not None and one.estimate.has_runs for one in compared):
+                expected = "a difference above what the variance of training runs hides from any number of users"
+                raise input_error("difference", expected, repr(difference), hint="more runs reduce it")
+            if math.isinf(counts[most]):
+                raise input_error("difference", "a difference that some number of users finds", repr(difference))
+            needed.append(self._needed_users(most, counts[most]))
+        largest = max(needed, key=lambda one: one.total)
+        return NeededUsers(largest.total, largest.total, largest.group) if group == "every" else largest
+
+    def _needed(self, one: Compared, margin: Margin, power: float = POWER) -> float:
+        """Return how many users of all or of a group find a difference; NaN if theirs do not vary, or it is a share of 0."""
+        estimate = one.estimate
+        if estimate is None or estimate.degrees_of_freedom <= 0 or not estimate.contrast().variance:
+            return math.nan
+        size = margin.difference(estimate.shown_baseline_value)
+        return units_for(estimate, size, self._options.confidence, power) if size > 0 else math.nan
+
+    def _needed_users(self, one: Compared, units: float) -> NeededUsers:
+        """Return a number of users with that of the whole sample, of which those of a group are a share."""
+        whole = self._paired_state().totals[one.pair][self.metrics.index(one.value.name)]
+        return NeededUsers(int(units), -(-int(units) * whole.moments.units // one.sums.moments.units), one.group)
 
     @in_own_units
     def check(
@@ -469,6 +491,7 @@ class Comparison(Exports, Mapping[str, Mapping[str, float]]):
         better: ClaimsLike = (),
         no_worse: ClaimsLike = (),
         equivalent: ClaimsLike = (),
+        groups: Label | Sequence[Label] | None = None,
     ) -> Gate:
         """Check claims about each system against the baseline, for tests and pipelines.
 
@@ -490,6 +513,10 @@ class Comparison(Exports, Mapping[str, Mapping[str, float]]):
             Metrics without a margin of their own have that of the comparison, ``margin=``. Margins are numbers above 0,
             such as 0.002, or shares of the baseline's value, such as ``"1%"``. Where values are from 0 to 1, a number of 1
             or more is an error.
+        groups : int, str, sequence of int or str, or "every", optional
+            Groups of ``groups=`` of `exactk.compare`: every claim must hold in each of these, or in every one, by its
+            users alone and relative to the baseline's value there. That needs no adjustment either, but more users the
+            more groups there are. By default, claims are about all users.
 
         Returns
         -------
@@ -499,8 +526,8 @@ class Comparison(Exports, Mapping[str, Mapping[str, float]]):
         Raises
         ------
         InputError, InputTypeError
-            If there are more than two systems and no baseline, no claim, a metric that was not computed, or no margin;
-            if neither direction of a metric is better; if a margin is a share of a baseline's value that is 0.
+            If there are more than two systems and no baseline, no claim, a metric that was not computed, no margin, or no
+            such group; if neither direction of a metric is better; if a margin is a share of a baseline's value that is 0.
 
         References
         ----------
@@ -524,10 +551,12 @@ class Comparison(Exports, Mapping[str, Mapping[str, float]]):
         if self._options.baseline is None and len(systems) != 2:
             hint = Option("baseline", systems[0])
             raise input_error("baseline", "a system to check others against", "None", hint=hint)
+        labels = [None] if groups is None else asked_labels(groups, self._labels(), "groups")
         compared: dict[str, list[Compared]] = {}
-        for one in self._compared(None, self._paired_state().totals):
-            compared.setdefault(one.value.name, []).append(one)
-        checks = []
+        for label in labels:
+            for one in self._compared(label):
+                compared.setdefault(one.value.name, []).append(one)
+        checks, needed = [], []
         claims: dict[Claim, ClaimsLike] = {"better": better, "no_worse": no_worse, "equivalent": equivalent}
         for claim, claimed in claims.items():
             margins = claimed_margins(claim, claimed, self._margins, self._first.convention, self._plan)
@@ -535,10 +564,14 @@ class Comparison(Exports, Mapping[str, Mapping[str, float]]):
                 name = self._tested_name(metric, claim)
                 if name not in compared:
                     raise input_error(claim, f"metrics among {', '.join(self)}", repr(metric))
-                checks += [check_claim(claim, one, margin, self._options.confidence) for one in compared[name]]
+                for one in compared[name]:
+                    checks.append(check_claim(claim, one, margin, self._options.confidence))
+                    if checks[-1].status == "undecided" and one.group is not None and margin.size:
+                        units = self._needed(one, margin)
+                        needed += [self._needed_users(one, units)] if math.isfinite(units) else []
         if not checks:
             raise input_error("better", "at least one claim in better=, no_worse= or equivalent=", "none")
-        return Gate(checks, self.unit_names)
+        return Gate(checks, self.unit_names, max(needed, key=lambda one: one.total, default=None))
 
     def ranks(self, metric: str) -> Ranks:
         """Return which ranks each system may have: those that no significant difference excludes.
@@ -953,11 +986,12 @@ def _without_variance(compared: Sequence[Compared], difference: object) -> Input
     reason = next((one.reason for one in compared if one.reason), "")
     if not reason and not any(one.estimate.contrast().variance for one in compared if one.estimate is not None):
         reason = "the same difference for every user"
-    spelling, baseline = compared[0].value.spelling, compared[0].pair[1]
+    spelling, baseline, group = compared[0].value.spelling, compared[0].pair[1], compared[0].group
+    of_group = "" if group is None else f" in group {group!r}"
     if reason:
-        return input_error("metric", "a metric whose differences have a variance", f"{spelling!r}: {reason}")
+        return input_error("metric", f"a metric whose differences have a variance{of_group}", f"{spelling!r}: {reason}")
     values = [one.estimate.shown_baseline_value for one in compared if one.estimate is not None]
-    found = f"{difference!r} of the value of {baseline!r}, which is {float(values[0]):.4g}"
+    found = f"{difference!r} of the value of {baseline!r}, which is {float(values[0]):.4g}{of_group}"
     return input_error("difference", f"an absolute difference of {spelling}", found)
 
 

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from exactk._plan.conventions import Convention
     from exactk._plan.values import Value
     from exactk._report.paired_sums import Pair
+    from exactk._report.sums import Label
     from exactk._runtime.faults import Text
 
 Test: TypeAlias = Literal["t", "permutation", "wilcoxon", "sign"]
@@ -267,6 +268,24 @@ def check_is_tested(values: Sequence[Value], name: str, argument: str) -> None:
         raise input_error(
             argument, expected, found, hint=f"comparison[{value.spelling!r}] has the value of each system"
         )
+
+
+def asked_labels(asked: object, labels: Sequence[Label], argument: str, word: str = "every") -> list[Label]:
+    """Return the groups that are asked for: one, some, or all by a word that is the name of none."""
+    if not labels:
+        raise input_error(argument, "groups of users, which groups= of the call names", "none")
+    if isinstance(asked, str) and asked == word:
+        if word in labels:
+            raise input_error(argument, f"no group whose name is that of all groups, {word!r}", "one", hint="rename it")
+        return list(labels)
+    some = [asked] if isinstance(asked, (str, Integral)) or not isinstance(asked, Iterable) else list(asked)
+    for label in some:
+        if label not in labels:
+            hint = did_you_mean(str(label), [*map(str, labels), word])
+            raise input_error(argument, f"{word!r}, or one of {', '.join(map(repr, labels))}", repr(label), hint=hint)
+    if not some:
+        raise input_error(argument, "at least one group", "none")
+    return [labels[labels.index(label)] for label in dict.fromkeys(some)]
 
 
 def parse_runs(runs: object) -> dict[str, tuple[str, ...]] | None:

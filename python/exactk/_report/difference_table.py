@@ -376,25 +376,40 @@ def name_of_row(row: Difference, method: ComparisonMethod) -> str:
 def heterogeneity_lines(
     rows: Iterable[Difference], heterogeneity: Mapping[tuple[str, str, str], Heterogeneity], method: ComparisonMethod
 ) -> list[str]:
-    """Return whether the differences differ between groups, one line per metric and pair."""
+    """Return whether the differences differ between groups, one line per metric and pair, and then how that was tested."""
     names = {
         (row.metric, row.system, row.baseline): name_of_row(row._replace(group=None), method)
         for row in rows
         if row.group is not None
     }
+    tests = {name: heterogeneity[key] for key, name in names.items() if key in heterogeneity}
+    family, level = max((test.family for test in tests.values()), default=0), method.options.level
+    adjustment = f"Holm over {family} tests" if family > 1 else "no adjustment: one test"
+    note = (
+        f"heterogeneity by Welch's test; {adjustment}; different verdicts of groups do not show that the groups differ"
+    )
     return [
-        f"heterogeneity between groups, {name}: {_describe(heterogeneity[key], method.units)}"
-        for key, name in names.items()
-        if key in heterogeneity
+        *(
+            f"heterogeneity between groups, {name}: {_describe(one, method.units, level)}"
+            for name, one in tests.items()
+        ),
+        *([note] if family else []),
     ]
 
 
-def _describe(test: Heterogeneity, units: UnitNames) -> str:
-    """Return the p-value, and which groups make it rough or are not in it."""
+def _describe(test: Heterogeneity, units: UnitNames, level: float) -> str:
+    """Return the p-values, the verdict, and which groups make them rough or are not in them."""
+    text = f"p = {_or_dash(test.p, format_p)}"
+    if test.family > 1:
+        text += f", adjusted {_or_dash(test.p_adjusted, format_p)}"
+    text += f", I² {_or_dash(100 * test.i_squared, '{:.0f} %'.format)}"
+    text += ", differs between groups" if test.p_adjusted <= level else ""
     small = f"rough: {plural(test.small, 'group')} of fewer than {SMALL_GROUP} {units.users} or clusters"
     left_out = f"{plural(test.left_out, 'group')} without variance left out"
-    notes = ["Welch's test", *([small] if test.small else []), *([left_out] if test.left_out else [])]
-    return f"p = {_or_dash(test.p, format_p)} ({'; '.join(notes)})"
+    shared = "groups are taken as independent, though clusters have users in several"
+    kept = [(small, test.small), (left_out, test.left_out), (shared, test.shared)]
+    notes = "; ".join(note for note, count in kept if count)
+    return f"{text}{notes and f' ({notes})'}"
 
 
 def _digits(row: Difference) -> int:

@@ -17,11 +17,12 @@ from exactk._runtime.faults import capitalized
 from exactk._runtime.table_exports import ExportsTable
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterator, Mapping
 
     from exactk._inference.margins import Margin
     from exactk._report.comparison_options import ComparisonOptions
     from exactk._report.paired_sums import Resampled
+    from exactk._report.sums import Label
     from exactk._runtime.table import Table
 
 _TRACKED = ("difference", "low", "high", "p", "p_adjusted")
@@ -52,9 +53,11 @@ def tested_rows(
     return rows
 
 
-def heterogeneity_of(groups: Iterable[Compared]) -> Heterogeneity:
-    """Return the test of the claim that a difference differs between groups."""
-    return heterogeneity([None if one.estimate is None else one.estimate.contrast() for one in groups])
+def heterogeneity_of(groups: Sequence[Compared], whole: Compared) -> Heterogeneity:
+    """Return the test of the claim that a difference differs between groups, not yet adjusted."""
+    test = heterogeneity([None if one.estimate is None else one.estimate.contrast() for one in groups])
+    units = sum(one.sums.moments.units for one in groups)
+    return test._replace(shared=max(0, units - whole.sums.moments.units))
 
 
 class Differences(ExportsTable, Sequence[Difference]):
@@ -74,8 +77,13 @@ class Differences(ExportsTable, Sequence[Difference]):
     heterogeneity : Mapping of (metric, system, baseline) to float
         The p-value of Welch's test, which is small if the difference is not the same in all groups; NaN for fewer than
         two groups. Groups without variance, such as those of one user, are left out; the line below the table of
-        groups counts them. Groups are taken as independent, also where a cluster has users in several. Empty without
-        ``groups=``.
+        groups counts them. Groups are taken as independent; a line says where a cluster has users in several. Empty
+        without ``groups=``.
+    heterogeneity_adjusted : Mapping of (metric, system, baseline) to float
+        The same, adjusted by Holm's method over all metrics and pairs of systems of the comparison, whatever its
+        ``adjust=`` and ``family=``. The difference differs between groups if this is at most 1 - confidence.
+    i_squared : Mapping of (metric, system, baseline) to float
+        I², from 0 to 1: which share of the variation between groups is more than chance would make.
 
     Examples
     --------
@@ -91,8 +99,8 @@ class Differences(ExportsTable, Sequence[Difference]):
     few users: fewer than 20 differ, so p and interval are rough
     >>> [(row.group, round(row.difference, 3), row.verdict) for row in differences.by_group]
     [('new', 0.444, 'better'), ('old', 0.182, 'better')]
-    >>> round(differences.heterogeneity["P@1", "b", "a"], 3)
-    0.084
+    >>> round(differences.heterogeneity["P@1", "b", "a"], 3), round(differences.i_squared["P@1", "b", "a"], 2)
+    (0.084, 0.69)
     """
 
     __module__ = "exactk.results"
@@ -118,7 +126,7 @@ class Differences(ExportsTable, Sequence[Difference]):
         rows: Sequence[Difference],
         method: dict[str, Any],
         by_group: Differences | None,
-        heterogeneity: dict[tuple[str, str, str], tuple[float, int, int]],
+        heterogeneity: dict[tuple[str, str, str], tuple[Any, ...]],
     ) -> Differences:
         tests = {key: Heterogeneity(*one) for key, one in heterogeneity.items()}
         return cls(rows, ComparisonMethod.from_plain(method), by_group, tests)
@@ -133,15 +141,34 @@ class Differences(ExportsTable, Sequence[Difference]):
         """The p-value of Welch's test by metric, system and baseline."""
         return ReadOnlyMapping({key: one.p for key, one in self._heterogeneity.items()})
 
-    def of(self, metric: str | None = None, system: str | None = None) -> Differences:
-        """Return the rows of a metric, of a system, or of both, also those of groups.
+    @property
+    def heterogeneity_adjusted(self) -> Mapping[tuple[str, str, str], float]:
+        """The same, adjusted by Holm's method over all metrics and pairs of systems."""
+        return ReadOnlyMapping({key: one.p_adjusted for key, one in self._heterogeneity.items()})
 
-        Raise KeyError if there are rows, but none of these.
+    @property
+    def i_squared(self) -> Mapping[tuple[str, str, str], float]:
+        """I² by metric, system and baseline."""
+        return ReadOnlyMapping({key: one.i_squared for key, one in self._heterogeneity.items()})
+
+    def of(self, metric: str | None = None, system: str | None = None, group: Label | None = None) -> Differences:
+        """Return the rows of a metric, of a system, of a group, or of what several of these have in common.
+
+        Without a group, the part has the rows of all groups in its ``by_group``. Raise KeyError if there are rows, but
+        none of these.
         """
+        if group is not None and self._by_group is not None:
+            return self._by_group.of(metric, system, group)
         spelling = None if metric is None else self._spelling(metric)
-        rows = [row for row in self if spelling in {None, row.metric} and system in {None, row.system, row.baseline}]
+        rows = [
+            row
+            for row in self
+            if spelling in {None, row.metric}
+            and system in {None, row.system, row.baseline}
+            and group in {None, row.group}
+        ]
         if self and not rows:
-            asked = [repr(one) for one in (metric, system) if one is not None]
+            asked = [repr(one) for one in (metric, system, group) if one is not None]
             raise KeyError(f"no difference of {' and '.join(asked)}; {names_of(self)}")
         return self._part(rows, None if self._by_group is None else self._by_group.of(metric, system))
 
@@ -162,9 +189,16 @@ class Differences(ExportsTable, Sequence[Difference]):
             return metric
 
     def columns(self) -> dict[str, Any]:
-        """Return the rows as columns, by name."""
-        left_out = () if any(row.group is not None for row in self) else ("group",)
-        return {name: [getattr(row, name) for row in self._rows] for name in Difference._fields if name not in left_out}
+        """Return the rows as columns, by name; those of groups have their heterogeneity too, which is that of all groups."""
+        has_groups = any(row.group is not None for row in self)
+        left_out = () if has_groups else ("group",)
+        columns = {
+            name: [getattr(row, name) for row in self._rows] for name in Difference._fields if name not in left_out
+        }
+        for name in ("heterogeneity", "heterogeneity_adjusted", "i_squared") * has_groups:
+            numbers = getattr(self, name)
+            columns[name] = [numbers[row.metric, row.system, row.baseline] for row in self._rows]
+        return columns
 
     def to_flat_dict(self, prefix: str = "", *, sep: str = "/") -> dict[str, float]:
         """Return each difference, its interval and its p-values under names that experiment trackers accept.
@@ -272,7 +306,7 @@ def text_index_error(index: object, metric: str, rows: Sequence[Difference]) -> 
     elif any(index in {row.system, row.baseline} for row in rows):
         advice = f"{table}.of(system={index!r}) has the rows of a system"
     elif any(index == row.group for row in rows):
-        advice = f"[row for row in {table} if row.group == {index!r}] has the rows of a group"
+        advice = f"{table}.of(group={index!r}) has the rows of a group"
     else:
         advice = names_of(rows)
     return TypeError(f"expected a number, or a system and a metric, found {index!r}; {advice}")
@@ -315,7 +349,8 @@ def names_of(rows: Sequence[Difference]) -> str:
         return "there are none: users have no values of the metrics"
     metrics = ", ".join(dict.fromkeys(repr(row.metric) for row in rows))
     pairs = ", ".join(dict.fromkeys(f"({row.system!r}, {row.baseline!r})" for row in rows))
-    return f"the metrics are {metrics}, the pairs are {pairs}"
+    groups = ", ".join(dict.fromkeys(repr(row.group) for row in rows if row.group is not None))
+    return f"the metrics are {metrics}, the pairs are {pairs}{groups and f', the groups are {groups}'}"
 
 
 def _code(rows: Sequence[Difference], *index: str) -> str:

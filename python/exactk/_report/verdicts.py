@@ -5,13 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping
 from html import escape
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self
 
 from exactk._inference.intervals import relative_interval, share_unlike, t_interval
-from exactk._inference.margins import Margin, contrast_at, p_above, p_below, p_by_t, units_to_show
+from exactk._inference.margins import POWER, Margin, contrast_at, p_above, p_below, p_by_t, units_to_show
 from exactk._inference.significance import level_of
 from exactk._report.comparison_options import check_size
-from exactk._report.difference import check_share
+from exactk._report.difference import check_share, has_no_share
 from exactk._report.difference_table import FEW_USERS
 from exactk._runtime.errors import input_error
 from exactk._runtime.faults import Option
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from exactk._inference.estimates import Estimate
     from exactk._plan.values import Value
     from exactk._report.difference import Compared, Difference
+    from exactk._report.sums import Label
 
 
 class RankInterval(NamedTuple):
@@ -146,6 +147,40 @@ def rank_intervals(systems: Sequence[str], sides: Sequence[tuple[Difference, int
     return {system: RankInterval(1 + better[system], len(systems) - worse[system]) for system in systems}
 
 
+class NeededUsers(int):
+    """How many users find a difference: an int with the group that they are of.
+
+    `exactk.Comparison.users_for` returns it.
+
+    Attributes
+    ----------
+    total : int
+        The users of a sample in which the group has that many, if its share stays as it is; without a group, the number
+        itself.
+    group : int, str or None
+        The group of users; None for all users.
+
+    Examples
+    --------
+    >>> import exactk
+    >>> truth, a, b = [[1]] * 40, [[1]] * 10 + [[2]] * 30, [[1]] * 22 + [[2]] * 18
+    >>> comparison = exactk.compare(truth, {"a": a, "b": b}, "P@1", groups=["new"] * 16 + ["old"] * 24)
+    >>> needed = comparison.users_for("P@1", 0.05, group="old")
+    >>> needed, needed.total, comparison.users_for("P@1", 0.05, group="every").group
+    (615, 1025, 'new')
+    """
+
+    __module__ = "exactk.results"
+
+    total: int
+    group: Label | None
+
+    def __new__(cls, users: int, total: int | None = None, group: Label | None = None) -> Self:
+        self = super().__new__(cls, users)
+        self.total, self.group = users if total is None else total, group
+        return self
+
+
 _MOST_USERS = 10**10
 """A difference that would take more is at the margin, except for rounding."""
 
@@ -154,13 +189,15 @@ Status = Literal["holds", "observed", "undecided", "fails"]
 
 
 class Check(NamedTuple):
-    """One claim about one system.
+    """One claim about one system, and perhaps about one group of users.
 
     Attributes
     ----------
     claim : {"better", "no_worse", "equivalent"}
     metric, system, baseline : str
         What is compared.
+    group : int, str or None
+        The group of users; None for all users.
     margin : str
         The margin, such as ``"1%"`` or ``"0.002"``; ``"0%"`` for `better` without a margin.
     status : {"holds", "observed", "undecided", "fails"}
@@ -174,6 +211,7 @@ class Check(NamedTuple):
     metric: str
     system: str
     baseline: str
+    group: Label | None
     margin: str
     status: Status
     text: str
@@ -193,8 +231,8 @@ class Gate:
     Attributes
     ----------
     checks : tuple of Check
-        Every claim about every system, with its ``claim``, ``metric``, ``system``, ``baseline``, ``margin``, ``status``
-        and ``text``.
+        Every claim about every system, with its ``claim``, ``metric``, ``system``, ``baseline``, ``group``, ``margin``,
+        ``status`` and ``text``.
     status : {"holds", "observed", "undecided", "fails"}
         That of the first of these which a claim has: ``"fails"``, ``"undecided"``, ``"observed"``, ``"holds"``.
     failures : tuple of str
@@ -213,8 +251,11 @@ class Gate:
 
     __module__ = "exactk.results"
 
-    def __init__(self, checks: Iterable[Check], unit_names: UnitNames = USERS_AND_ITEMS) -> None:
+    def __init__(
+        self, checks: Iterable[Check], unit_names: UnitNames = USERS_AND_ITEMS, needed: NeededUsers | None = None
+    ) -> None:
         self.checks, self._unit_names = tuple(checks), unit_names
+        self._needed = needed  # of the undecided claims about groups, the one that needs most
 
     @property
     def status(self) -> Status:
@@ -240,16 +281,21 @@ class Gate:
         return hash(self.checks)
 
     def __reduce__(self) -> tuple[object, ...]:
-        return (Gate._from_plain, (tuple(map(tuple, self.checks)), self._unit_names.pair))
+        return (Gate._from_plain, (tuple(map(tuple, self.checks)), self._unit_names.pair, self._needed))
 
     @classmethod
-    def _from_plain(cls, checks: Iterable[tuple[Any, ...]], names: tuple[str, str]) -> Gate:
-        return cls((Check(*check) for check in checks), UnitNames(*names))
+    def _from_plain(cls, checks: Iterable[tuple[Any, ...]], names: tuple[str, str], needed: NeededUsers | None) -> Gate:
+        return cls((Check(*check) for check in checks), UnitNames(*names), needed)
 
     @property
     def _method(self) -> str:
         """What to know of every gate beside a table of differences."""
-        return self._unit_names.text(_METHOD)
+        text = _METHOD
+        if any(check.group is not None for check in self.checks):
+            text += _METHOD_OF_GROUPS
+            if (one := self._needed) is not None:
+                text += f"; finding the margin in group {one.group!r} with {100 * POWER:g} % power takes {one:,} of its users, {one.total:,} of all"
+        return self._unit_names.text(text)
 
     def __repr__(self) -> str:
         lines = [f"{check.status}: {check.text}" for check in self._sorted_checks()]
@@ -273,6 +319,14 @@ class Gate:
         return junit_report(junit_cases(self))
 
 
+def join_gates(gates: Iterable[Gate], unit_names: UnitNames) -> Gate:
+    """Return the gate of the claims of all."""
+    gates = list(gates)
+    needed = [gate._needed for gate in gates if gate._needed is not None]  # noqa: SLF001 - of this module
+    most = max(needed, key=lambda one: one.total, default=None)
+    return Gate((check for gate in gates for check in gate), unit_names, most)
+
+
 def outcome_text(gate: Gate) -> str:
     """Return how many claims hold, or are shown and observed, in words."""
     shown, observed = (sum(check.status == status for check in gate) for status in ("holds", "observed"))
@@ -290,8 +344,12 @@ def junit_cases(gate: Gate) -> Iterator[Case]:
     """Yield a test case for each claim."""
     for check in gate:
         margin = "" if check.margin == str(_ANY) else f" {check.margin}"
-        name = f"{check.claim} {check.metric}{margin}: {check.system} against {check.baseline}"
+        name = f"{check.claim} {check.metric}{margin}: {check.system} against {check.baseline}{_of_group(check.group)}"
         yield Case(name, check.status, check.text)
+
+
+def _of_group(group: Label | None) -> str:
+    return "" if group is None else f", group {group}"
 
 
 _WORST_FIRST: tuple[Status, ...] = ("fails", "undecided", "observed", "holds")
@@ -302,18 +360,22 @@ _ANY = Margin(0.0, is_relative=True)
 
 def check_claim(claim: Claim, compared: Compared, margin: Margin, confidence: float) -> Check:
     """Check one claim about one system against its baseline."""
-    metric = compared.value.spelling
+    metric, (system, baseline), group = compared.value.spelling, compared.pair, compared.group
     check_direction(claim, compared.value)
     check_size(margin, compared.value, claim)
     estimate, status = compared.estimate, _WORST_FIRST[1]
-    text = f"{metric}: {compared.pair[0]!r} cannot be compared with {compared.pair[1]!r}: {compared.reason}"
+    text = f"{metric}{_of_group(group)}: {system!r} cannot be compared with {baseline!r}: "
+    if group is not None and estimate is not None and has_no_share(estimate, margin):  # other groups may have a value
+        text += f"{margin} is a share of the value of {baseline!r}, which is {float(estimate.baseline_value):.4g}"
+        return Check(claim, metric, system, baseline, group, str(margin), status, text)
+    text += compared.reason
     if estimate is not None:
         if estimate.degrees_of_freedom > 0:
             check_share(compared, estimate, margin, claim)
         status = _status(claim, compared, _Gain(estimate, compared.direction), margin, level_of(confidence))
         if status != "undecided" or not compared.reason:
             text = _text(claim, status, compared, estimate, margin, confidence)
-    return Check(claim, metric, *compared.pair, str(margin), status, text)
+    return Check(claim, metric, system, baseline, group, str(margin), status, text)
 
 
 def check_direction(claim: Claim, value: Value) -> None:
@@ -351,6 +413,7 @@ def _status(claim: Claim, compared: Compared, gain: _Gain, margin: Margin, level
 
 
 _METHOD = "one-sided t tests, not adjusted, and stricter where few users differ; verdicts in tables are by the test and adjustment that are named there"
+_METHOD_OF_GROUPS = "; each group is tested by its own users, so that more groups need more users"
 
 _FINDINGS: dict[tuple[Claim, Status], str] = {
     ("better", "holds"): "it is better",
@@ -401,7 +464,7 @@ def _text(
             would = f"would show that {_DECISIONS[claim, decision.holds]}"
             parts = [f"{found}, so {_FINDINGS[claim, status]}{beyond}"]
             parts += [_needed_text(decision, estimate, unit, would), few]
-    return f"{compared.value.spelling}: {'; '.join(filter(None, parts))}"
+    return f"{compared.value.spelling}{_of_group(compared.group)}: {'; '.join(filter(None, parts))}"
 
 
 def _counted(count: int, noun: str) -> str:

@@ -168,8 +168,8 @@ class GroupsDisplay(Display):
     Attributes
     ----------
     data : GroupsFigure
-        What is drawn: ``metric``, ``system``, ``baseline``, ``rows`` of `Difference`, the p-value ``heterogeneity``, and
-        ``opposite``: whether groups differ in sign (``"sign"``), significantly in both directions (``"significant"``) or
+        What is drawn: ``metric``, ``system``, ``baseline``, ``rows`` of `Difference`, ``heterogeneity``,
+        ``heterogeneity_adjusted`` and ``i_squared`` as in ``exactk.results.Differences``, and ``opposite``: whether groups differ in sign (``"sign"``), significantly in both directions (``"significant"``) or
         not (``""``).
     ax_, figure_, artists_
         As in `Display`, after `plot`.
