@@ -431,7 +431,7 @@ def check_claims(comparison: exactk.Comparison, claims: Sequence[ClaimedValue], 
     of_groups = None
     if groups and claims:
         asked = "every" if "every" in groups else groups
-        of_groups = [labels[name] for name in asked_labels(asked, list(labels), "--gate-group")]
+        of_groups = [labels[str(name)] for name in asked_labels(asked, list(labels), "--gate-group")]
     gates = (
         comparison.check(groups=of_groups, **{claim: value.spelling if margin is None else {value.spelling: margin}})
         for claim, value, margin in claims
