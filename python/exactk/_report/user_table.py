@@ -197,13 +197,17 @@ class UserTable(Record, eq=False):
 
     def of_users(self, users: NDArray[np.intp]) -> Self:
         """Return the columns of some users; -1 is a user without values, weight or group."""
-        absent = users < 0
-        rows = self.rows[:, users]
-        rows[:, absent] = np.nan
+        present = users >= 0
+
+        def columns(array: NDArray[Any], absent: float) -> NDArray[Any]:
+            chosen = np.full((*array.shape[:-1], len(users)), absent, array.dtype)
+            chosen[..., present] = array[..., users[present]]  # there may be no column at all
+            return chosen
+
         return self._replace(
-            rows=rows,
-            weights=None if self.weights is None else np.where(absent, 0, self.weights[users]),
-            groups=None if self.groups is None else np.where(absent, -1, self.groups[users]),
+            rows=columns(self.rows, np.nan),
+            weights=None if self.weights is None else columns(self.weights, 0),
+            groups=None if self.groups is None else columns(self.groups, -1),
         )
 
     def with_labels(self, labels: tuple[Label, ...]) -> Self:
