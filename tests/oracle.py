@@ -256,12 +256,17 @@ def _arrange(
         seen.add(item)
         if not _is_relevant(grades[item], rules):
             return 1, Fraction(0)
-        is_valued = rules["weight"] == "values"
-        return 2, item_value(item, rules["catalogue"]) if is_valued else _gain(grades[item], rules)
+        return 2, _counted_gain(item, grades[item], rules)
 
     merits = [merit(item) for item in group]
     positions = sorted(range(len(group)), key=lambda i: merits[i], reverse=ties == "optimistic")
     return [_COPY if merits[i] == _NO_MERIT and group[i] in grades else group[i] for i in positions]
+
+
+def _counted_gain(item: Item, grade: Fraction, rules: Rules) -> Fraction:
+    """Return the gain of a relevant item, times its value where items count by their values."""
+    value = Fraction(1) if rules["weight"] == "one" else item_value(item, rules["catalogue"])
+    return value * _gain(grade, rules)
 
 
 def _id_order(item: Item) -> bytes | int:
@@ -363,23 +368,19 @@ def _ratio(asked: Asked, judged: Judged) -> tuple[Fraction, Fraction]:  # noqa: 
     k, rules = asked.cutoff, asked.rules
     top, hits = judged.top(k), judged.hits(k)
     h, t = len(hits), len(judged.relevant)
-    over_precision = Fraction(_divisor(rules["precision_over"], judged, k))
-    over_recall = Fraction(_divisor(rules["recall_over"], judged, k))
-    over_ap = Fraction(_divisor(rules["ap_over"], judged, k))
+    over_precision, over_recall, over_ap = (
+        _counted_divisor(rules[over], judged, k, rules) for over in ("precision_over", "recall_over", "ap_over")
+    )
+    whole = _counted_divisor("relevant", judged, k, rules) if rules["weight"] == "self_normalized" else Fraction(1)
 
     def hits_to(rank: int) -> int:
         return sum(slot.rank <= rank for slot in hits)
 
     match asked.metric:
         case "precision":
-            return Fraction(h), over_precision
-        case "recall" if rules["weight"] == "values":
-            assert asked.catalogue is not None
-            found = (item_value(slot.item, asked.catalogue) for slot in hits)
-            every = (item_value(item, asked.catalogue) for item in judged.relevant_items)
-            return sum(found, Fraction(0)), sum(every, Fraction(0))
+            return _sum_of_gains(hits, rules), over_precision
         case "recall":
-            return Fraction(h), over_recall
+            return _sum_of_gains(hits, rules), over_recall
         case "f1" | "fbeta":
             beta = 1.0 if asked.metric == "f1" else asked.parameter
             a = Fraction(0) if math.isinf(beta) else 1 / (1 + Fraction(beta) ** 2)
@@ -387,7 +388,8 @@ def _ratio(asked: Asked, judged: Judged) -> tuple[Fraction, Fraction]:  # noqa: 
         case "hit_rate":
             return Fraction(h > 0), Fraction(1)
         case "average_precision":
-            return sum((Fraction(hits_to(slot.rank), slot.rank) for slot in hits), Fraction(0)), over_ap
+            precisions = (Fraction(hits_to(slot.rank), slot.rank) * _slot_gain(slot, rules) for slot in hits)
+            return sum(precisions, Fraction(0)), over_ap
         case "average_recall":
             return Fraction(sum(hits_to(slot.rank) for slot in hits)), over_ap * over_recall
         case "mean_precision":
@@ -398,16 +400,16 @@ def _ratio(asked: Asked, judged: Judged) -> tuple[Fraction, Fraction]:  # noqa: 
         case "reciprocal_rank":
             return (Fraction(1, min(slot.rank for slot in hits)) if hits else Fraction(0)), Fraction(1)
         case "dcg":
-            return _discounted(hits, rules), Fraction(1)
+            return _discounted(hits, rules), whole
         case "ndcg":
             return _discounted(hits, rules), _ideal(judged, k, rules)
         case "r_precision":
             return Fraction(sum(slot.rank <= t for slot in hits)), Fraction(t)
         case "rbp":
             p = Fraction(asked.parameter)
-            total = sum((_gain(_grade(slot), rules) * p ** (slot.rank - 1) for slot in hits), Fraction(0))
-            most = max((_gain(grade, rules) for grade in judged.relevant), default=Fraction(1))
-            return min((1 - p) * total, most), Fraction(1)
+            total = sum((_slot_gain(slot, rules) * p ** (slot.rank - 1) for slot in hits), Fraction(0))
+            most = max(_relevant_gains(judged, rules), default=Fraction(1))
+            return min((1 - p) * total, most), whole
         case "err":
             total, unsatisfied = Fraction(0), Fraction(1)
             for slot in hits:
@@ -504,14 +506,36 @@ def _grade(slot: Slot) -> Fraction:
     return slot.grade
 
 
+def _slot_gain(slot: Slot, rules: Rules) -> Fraction:
+    return _counted_gain(slot.item, _grade(slot), rules)
+
+
+def _relevant_gains(judged: Judged, rules: Rules) -> list[Fraction]:
+    """Return the gains of all relevant items, the highest first."""
+    pairs = zip(judged.relevant_items, judged.relevant, strict=True)
+    return sorted((_counted_gain(item, grade, rules) for item, grade in pairs), reverse=True)
+
+
+def _sum_of_gains(hits: Sequence[Slot], rules: Rules) -> Fraction:
+    return sum((_slot_gain(slot, rules) for slot in hits), Fraction(0))
+
+
+def _counted_divisor(over: str, judged: Judged, k: int | None, rules: Rules) -> Fraction:
+    """Return the divisor, where it counts relevant items by what these count."""
+    number = _divisor(over, judged, k)
+    if rules["weight"] == "one" or over in {"cutoff", "list"}:
+        return Fraction(number)
+    return sum(_relevant_gains(judged, rules)[:number], Fraction(0))
+
+
 def _discounted(hits: Sequence[Slot], rules: Rules) -> Fraction:
-    return sum((_gain(_grade(slot), rules) * _discount(rules, slot.rank) for slot in hits), Fraction(0))
+    return sum((_slot_gain(slot, rules) * _discount(rules, slot.rank) for slot in hits), Fraction(0))
 
 
 def _ideal(judged: Judged, k: int | None, rules: Rules) -> Fraction:
     """Return the DCG of the relevant items in their best order; of as many ones as k, if the ideal fills the cutoff."""
     length = _divisor(rules["ideal_over"], judged, k)
-    best = sorted((_gain(grade, rules) for grade in judged.relevant), reverse=True)[:length]
+    best = _relevant_gains(judged, rules)[:length]
     if rules["ideal_over"] == "cutoff":
         best = [Fraction(1)] * length
     return sum((gained * _discount(rules, i) for i, gained in enumerate(best, start=1)), Fraction(0))
@@ -568,6 +592,10 @@ def _condenses(asked: Asked) -> bool:
     return asked.rules["unjudged"] == "remove" and not reads_whole_lists
 
 
+WEIGHTED = {"precision", "recall", "average_precision", "dcg", "ndcg", "rbp"}
+"""The metrics whose relevant items may count by their values."""
+
+
 def _computed_ratio(user: User, asked: Asked) -> tuple[Fraction, Fraction] | None:
     if not _condenses(asked):
         asked = replace(asked, rules={**asked.rules, "unjudged": "keep"})
@@ -575,8 +603,9 @@ def _computed_ratio(user: User, asked: Asked) -> tuple[Fraction, Fraction] | Non
     gain = {"err": "exp2", "dcg": rules["gain"], "ndcg": rules["gain"], "rbp": rules["gain"]}.get(
         asked.metric, "binary"
     )
-    weight = rules["weight"] if asked.metric == "recall" else "one"
+    weight = rules["weight"] if asked.metric in WEIGHTED else "one"
     rules = {**rules, "gain": gain, "weight": weight, "catalogue": asked.catalogue}
+    asked = replace(asked, rules=rules)
     if asked.metric == "auc" and ties in STRICT:
         ties = "expected"
     if asked.metric in _READS_ITEMS and ties == "raise":
@@ -620,8 +649,13 @@ def _refuse_without_meaning(asked: Asked) -> None:
     counts_rows = rules["popularity"] == "interactions" and rules["novelty_over"] == "users"
     if counts_rows and asked.metric in {"novelty", "surprisal"}:
         raise RefusedError("a user may have an item more than once")
-    if asked.metric == "recall" and rules["weight"] == "values" and rules["recall_over"] != "relevant":
-        raise RefusedError("values are divided by values")
+    if asked.metric in WEIGHTED and rules["weight"] != "one":
+        if asked.metric == "ndcg" and rules["ideal_over"] == "cutoff":
+            raise RefusedError("an ideal list that goes on past the relevant items has ones")
+        if asked.metric == "average_precision" and rules["ap_over"] == "hits":
+            raise RefusedError("hits are counted, not weighed")
+        if asked.metric == "precision" and rules["weight"] == "self_normalized":
+            raise RefusedError("that is recall")
     if asked.metric == "aplt" and rules["tail"] != "at_most" and asked.parameter > 1:
         raise RefusedError("a share is at most 1")
     if asked.metric in _OF_PAIRS:

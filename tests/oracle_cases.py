@@ -14,7 +14,7 @@ import numpy as np
 
 import exactk
 from exactk._plan.metrics import evaluation_metrics, metrics as metric_registry
-from oracle import MOST_ORDERS, PARAMETERS, STRICT, Asked, User
+from oracle import MOST_ORDERS, PARAMETERS, STRICT, WEIGHTED, Asked, User
 from oracle_containers import BLOCK_FORMS, DENSE_FORMS, ITEMS, KEYED_MATRICES, PREDICTION_FORMS, TRUTH_FORMS, Form
 from oracle_items import Catalogue, Item
 
@@ -64,7 +64,7 @@ DEFAULTS: dict[str, Any] = {
 CHOICES: dict[str, list[Any]] = {
     "precision_over": ["cutoff", "list", "min_cutoff_relevant", "min_list_relevant"],
     "recall_over": ["relevant", "min_cutoff_relevant", "min_list_relevant"],
-    "weight": ["one", "values"],
+    "weight": ["one", "values", "self_normalized"],
     "ap_over": ["cutoff", "list", "relevant", "min_cutoff_relevant", "min_list_relevant", "hits"],
     "ideal_over": ["cutoff", "min_cutoff_relevant", "min_list_relevant", "all_judged"],
     "gain": ["linear", "binary", "exp2"],
@@ -158,7 +158,7 @@ class Case:
 
 def reads_values(asked: Asked) -> bool:
     """Return whether items count by their values."""
-    return asked.metric == "recall" and bool(asked.rules["weight"] == "values")
+    return asked.metric in WEIGHTED and bool(asked.rules["weight"] != "one")
 
 
 def draw_case(number: int) -> Case:
@@ -302,8 +302,8 @@ def _draw_item_fields(
     rng: random.Random, name: str, rules: Mapping[str, Any], *, may_refuse_ties: bool
 ) -> dict[str, Any]:
     """Return fields that metrics of the items read."""
-    if name == "recall" and rng.random() < 0.5:
-        return {"weight": "values", "recall_over": "relevant"}
+    if name in WEIGHTED and rng.random() < 0.3:
+        return {"weight": rng.choice(["values", "values", "self_normalized"])}
     if name not in OF_ITEMS:
         return {}
     own_fields = metric_registry[name].own_fields

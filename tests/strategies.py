@@ -259,8 +259,8 @@ def metric_strings(draw: st.DrawFn) -> str:
     arguments = []
     if info.parameter is not None:
         arguments.append(f"{info.parameter.name}={draw(parameters(info.parameter))}")
-    if info.name == "recall" and draw(st.integers(0, 3)) == 0:
-        arguments.append("weight=values")
+    if "weight" in info.own_fields and draw(st.integers(0, 3)) == 0:
+        arguments.append(f"weight={draw(st.sampled_from(['values', 'values', 'self_normalized']))}")
     if "distance" in info.own_fields:
         arguments.append(f"distance={draw(st.sampled_from(CHOICES['distance']))}")
         arguments.append(f"missing_features={draw(st.sampled_from(['raise', 'skip', 'skip']))}")
@@ -295,7 +295,7 @@ def drawn_items(draw: st.DrawFn) -> DrawnItems:
 
 @st.composite
 def conventions(draw: st.DrawFn) -> exactk.Convention:
-    others = {"average", "ties", "weight"}  # the last is for recall alone, whose strings have it
+    others = {"average", "ties", "weight"}  # the last is for some metrics, whose strings have it
     names = draw(st.lists(st.sampled_from(sorted(set(CHOICES) - others)), unique=True, max_size=6))
     changes: dict[str, Any] = {name: draw(st.sampled_from(CHOICES[name])) for name in names}
     changes["min_grade"] = draw(st.sampled_from([None, None, None, "any", -1.0, 0.0, 0.5, 1.0, 2.0]))

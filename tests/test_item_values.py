@@ -1,4 +1,4 @@
-"""Recall whose relevant items count by their values: by hand, against custom metrics and the reference, and refused."""
+"""Metrics whose relevant items count by their values: by hand, against custom metrics and the reference, and refused."""
 
 from __future__ import annotations
 
@@ -90,9 +90,8 @@ def test_only_users_who_count_need_values(call: Any) -> None:
         (BY_VALUE, {}, "items: expected values of items, by which recall counts them"),
         (BY_VALUE, {"items": TRUTH}, "items: expected values of items, by which recall counts them"),
         ("recall@2", {"convention": {"weight": "values"}}, "items: expected values of items"),
-        ("recall@2(weight=values,recall_over=min_list_relevant)", {"items": ITEMS}, "recall: recall_over='relevant'"),
-        ("ndcg@2(weight=values)", {"items": ITEMS}, "ndcg without weight='values', which recall alone reads"),
-        ("ndcg@2", {"convention": {"overrides": {"ndcg": {"weight": "values"}}}}, "ndcg without weight='values'"),
+        ("hit_rate@2(weight=values)", {"items": ITEMS}, "hit_rate without weight='values', as it is no sum over"),
+        ("mrr", {"convention": {"overrides": {"mrr": {"weight": "values"}}}}, "reciprocal_rank without weight='values'"),
         ("recall@2(weight=value)", {"items": ITEMS}, "did you mean 'values'"),
     ],
 )
@@ -101,12 +100,56 @@ def test_refusals(metrics: str, options: dict[str, Any], message: str) -> None:
 
 
 def test_other_metrics_of_the_convention_do_not_read_values() -> None:
-    metrics = ["recall@2", "ndcg@2", "f1@2", "f1@2(average=of_means)"]
-    message = r"weight='values' has an effect on recall alone, and none on ndcg@2, f1@2, f1@2\(average=of_means\)"
+    metrics = ["recall@2", "hit_rate@2", "f1@2", "f1@2(average=of_means)"]
+    message = r"weight has an effect on precision, .* alone, and none on hit_rate@2, f1@2, f1@2\(average=of_means\)"
     with pytest.warns(exactk.EvaluationWarning, match=message):
         valued = evaluate(metrics, convention={"weight": "values"})
     plain = exactk.evaluate(TRUTH, LISTS, metrics)
     assert [valued[name] == plain[name] for name in metrics] == [False, True, True, True]
+
+
+# Propensities: values are 1 / p. The fractions are by hand, from the estimators' formulas; those that are not fractions from
+# napkinxc 0.7.2, where it has them: its psp, psp normalized and psdcg normalized are the first, the fourth and the sixth.
+WEIGHTS = Items(range(1, 8), values={1: 2, 2: 4, 3: 8, 4: 5, 5: 1, 6: 1, 7: 1})
+OF_PROPENSITIES: dict[str, float] = {
+    "precision@2(weight=values)": 7 / 3,
+    "recall@2(weight=values)": 13 / 21,
+    "recall@2(weight=values,average=micro)": 14 / 25,
+    "recall@2(weight=values,average=micro,recall_over=min_cutoff_relevant)": 14 / 23,
+    "ndcg@2(weight=values)": 0.570170,
+    "ndcg@2(weight=values,average=micro)": 0.602520,
+    "map@2(weight=values,ap_over=relevant)": 19 / 42,
+    "map@2(weight=values,ap_over=relevant,average=micro)": 12 / 25,
+    "dcg@2(weight=values)": 4.174573,
+    "dcg@2(weight=self_normalized)": 0.496024,
+    "dcg@2(weight=self_normalized,average=micro)": 0.500949,
+    "rbp@2(p=0.8,weight=self_normalized)": 0.110476,
+}
+
+
+def test_inverse_propensities_give_the_estimators_values() -> None:
+    truth, lists = [[1, 4], [2], [1, 2, 3]], [[1, 2, 6, 7], [3, 2, 6], [3, 5, 6]]
+    report = evaluate([*OF_PROPENSITIES], truth, lists, WEIGHTS)
+    assert dict(report.items()) == pytest.approx(OF_PROPENSITIES, abs=5e-7)
+
+
+def test_values_multiply_the_gains_of_grades() -> None:
+    truth = [{1: 1.0, 4: 3.0}, {2: 2.0}]
+    report = evaluate(["dcg@2(weight=values,discount=none)", "recall@2(weight=values)"], truth, [[4, 2], [1, 2]], WEIGHTS)
+    assert [*report.values()] == [(3 * 5 + 2 * 4) / 2, (5 / 7 + 1) / 2]
+
+
+def test_a_tie_counts_its_hits_by_their_mean() -> None:
+    scores, truth = np.array([[0.5, 0.5, 0.5, 0.1]]), [[0, 1]]
+    metrics = ["precision@2", "recall@2", "map@2(ap_over=relevant)", "dcg@2(discount=none)", "ndcg@2(discount=none)"]
+    weighted = [f"{one[:-1]},weight=values)" if one[-1] == ")" else f"{one}(weight=values)" for one in metrics]
+    report = evaluate(weighted, truth, scores, Items(4, values=[1.0, 3.0, 1.0, 1.0]), convention={"ties": "expected"})
+    # In the six orders: both hits, worth 1 and 3, are within the cutoff (twice), or one of them is, at either rank.
+    assert report[weighted[0]] == pytest.approx((4 + 4 + 1 + 1 + 3 + 3) / 6 / 2)
+    assert report[weighted[1]] == pytest.approx((4 + 4 + 1 + 1 + 3 + 3) / 6 / 4)
+    precisions = [1 + 3, 1 + 3, 1, 1 / 2, 3, 3 / 2]
+    assert report[weighted[2]] == pytest.approx(sum(precisions) / 6 / 4)
+    assert report[weighted[3]] == report[weighted[4]] * 4 == pytest.approx(16 / 6)
 
 
 @pytest.mark.parametrize("wrong", [-1.0, math.inf, 1e80])

@@ -24,6 +24,7 @@ from refusals import GOLDEN, assert_refused_alike, fault_of, is_of_reference
 IDS = [4, 2, 1, 3, 21]
 TRUTH = Truth([0, 2, 3], [1, 4, 21])
 GRADED = Truth([0, 2, 3], [1, 4, 21], [1.0, 2.5, -3.0])
+GRADED_HIGH = Truth([0, 2, 3], [1, 4, 21], [1.0, 256.0, 1.0])
 LISTS = Rankings([0, 3, 5], IDS)
 WITH_GAPS = Rankings([0, 3, 5], IDS, ranks=[1, 2, 4, 1, 2])
 KEYED = {"a": [1], "b": [1]}
@@ -95,7 +96,12 @@ CASES: dict[str, Call] = {
     "expectation over hits": evaluation("average_precision(ties=expected,ap_over=hits)", predictions=TIED),
     "head of a share": evaluation("aplt(head=2)", items=SEEN),
     "users of interactions": evaluation("novelty(popularity=interactions,novelty_over=users)", items=SEEN),
-    "values of items over the list": evaluation("recall@3(weight=values,recall_over=min_list_relevant)"),
+    "values over hits": evaluation("map@3(weight=values,ap_over=hits)"),
+    "values under a full ideal": evaluation("ndcg@3(weight=values,ideal_over=cutoff,gain=binary)"),
+    "normalized precision": evaluation("precision@3(weight=self_normalized)"),
+    "values times gains": evaluation(
+        "dcg@3(weight=values,gain=exp2)", truth=GRADED_HIGH, items=Items(ITEMS, values=dict.fromkeys(ITEMS, 2.0))
+    ),
     "relevant and unjudged, in a metric": evaluation(f"recall({UNJUDGED})", truth=GRADED),
     "relevant and unjudged, in counts": evaluation("recall(min_grade=0)", convention=UNJUDGED_HITS),
     "relevant and unjudged, in a tally": evaluation(f"coverage({UNJUDGED})", items=SEEN),

@@ -28,7 +28,7 @@ enum class Over : std::uint8_t {
 };
 enum class Gain : std::uint8_t { linear, binary, exp2, exp2_shifted, table };
 // What a relevant item counts in recall: 1, or its value.
-enum class Weight : std::uint8_t { one, values };
+enum class Weight : std::uint8_t { one, values, self_normalized };
 enum class RboOver : std::uint8_t { extrapolated, truncated };
 // How popular an item is: by distinct users of train, or by rows of train.
 enum class Popularity : std::uint8_t { users, interactions };
@@ -108,8 +108,7 @@ struct HitFields {
 struct JudgingFields : HitFields {
   Gain gain = Gain::linear;
   std::vector<double> gain_table;  // gains of the grades 0, 1, 2, ...; used by Gain::table
-  Weight weight =
-      Weight::one;  // values: they are the gains of relevant items, whatever their grades
+  Weight weight = Weight::one;  // values: the gains of relevant items are multiplied by them
 
   friend bool operator==(const JudgingFields&, const JudgingFields&) = default;
 };

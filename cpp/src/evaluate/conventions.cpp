@@ -22,7 +22,7 @@ template <>
 constexpr std::array<std::string_view, 5> kNames<Gain> = {"linear", "binary", "exp2",
                                                           "exp2_shifted", "table"};
 template <>
-constexpr std::array<std::string_view, 2> kNames<Weight> = {"one", "values"};
+constexpr std::array<std::string_view, 3> kNames<Weight> = {"one", "values", "self_normalized"};
 template <>
 constexpr std::array<std::string_view, 2> kNames<RboOver> = {"extrapolated", "truncated"};
 template <>
@@ -143,8 +143,10 @@ constexpr auto kFields = std::to_array<ConventionField>({
         "precision_over", "the divisor of precision"),
     choice<&Rules::recall_over, relevant, min_cutoff_relevant, min_list_relevant>(
         "recall_over", "the divisor of recall"),
-    choice<&Rules::weight, Weight::one, Weight::values>(
-        "weight", "what a relevant item counts in recall: 1, or its value, given by items="),
+    choice<&Rules::weight, Weight::one, Weight::values, Weight::self_normalized>(
+        "weight",
+        "what a relevant item counts: 1, or its value, given by items=, also divided by the values "
+        "of all relevant items where the metric does not"),
     choice<&Rules::ap_over, cutoff, list, relevant, min_cutoff_relevant, min_list_relevant, hits>(
         "ap_over", "the divisor of average precision and average recall"),
     choice<&Rules::ideal_over, cutoff, min_cutoff_relevant, min_list_relevant, all_judged>(

@@ -57,7 +57,7 @@ bool has_expectation(const MetricInfo& info) {
 // Returns the function of a metric that the core computes.
 ScoreFunction score_function(const MetricInfo& info, const Rules& rules) {
   const bool is_expected = rules.ties == Ties::expected;
-  if (rules.weight == Weight::values) {
+  if (rules.weight != Weight::one) {
     const auto& functions =
         is_expected ? AllMetrics::kExpectedOfValues : AllMetrics::kScoreOfValues;
     return functions[metric_index(info)];
@@ -70,6 +70,7 @@ PlannedValue resolve_value(const MetricInfo& info, PlannedValue value) {
   if (info.pairwise && is_strict(value.rules.ties)) value.rules.ties = Ties::expected;
   if (info.takes_max_grade) value.rules.gain = Gain::exp2;
   if (!may_read_values(info)) value.rules.weight = Weight::one;
+  if (!info.uses_gains && value.rules.weight != Weight::one) value.rules.gain = Gain::binary;
   if (!may_condense(info)) value.rules.unjudged = Unjudged::keep;
   return value;
 }
@@ -78,6 +79,21 @@ PlannedValue resolve_value(const MetricInfo& info, PlannedValue value) {
 Rules of_whole_lists(Rules rules) {
   rules.unjudged = Unjudged::keep;
   return rules;
+}
+
+// Whether the values of hits are divided by those of relevant items, not by ranks or 1.
+bool is_share_of_values(const MetricInfo& info, const Rules& rules) {
+  constexpr std::array<std::pair<std::string_view, Over Rules::*>, 4> kDivisors = {{
+      {"precision_over", &Rules::precision_over},
+      {"recall_over", &Rules::recall_over},
+      {"ap_over", &Rules::ap_over},
+      {"ideal_over", &Rules::ideal_over},
+  }};
+  for (const auto& [field, over] : kDivisors) {
+    if (std::ranges::find(info.own_fields, field) != info.own_fields.end())
+      return counts_relevant(rules.*over);
+  }
+  return rules.weight == Weight::self_normalized;
 }
 
 Needs needs_of(const MetricInfo& info, const Rules& rules) {
@@ -315,7 +331,9 @@ Plan make_plan(const Request& request) {
            .parameter = value.parameter,
            .rules = rules,
            .judging_rules_index = 0,
-           .unit_range = info.unit_range && rules.duplicate_items != Duplicates::count,
+           .unit_range = rules.duplicate_items != Duplicates::count &&
+                         (rules.weight == Weight::one ? info.unit_range
+                                                      : is_share_of_values(info, rules)),
            .is_mean_over_hits = is_mean_over_hits(info, rules),
            .needs = needs_of(info, rules)});
       cutoffs.emplace_back();

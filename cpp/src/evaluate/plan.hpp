@@ -41,7 +41,7 @@ struct Pass {
   std::shared_ptr<const ItemTags> tags = {};            // likewise
 
   // Whether the gains of relevant items are their values.
-  [[nodiscard]] bool reads_values() const noexcept { return rules.weight == Weight::values; }
+  [[nodiscard]] bool reads_values() const noexcept { return rules.weight != Weight::one; }
   [[nodiscard]] bool uses_gains() const noexcept { return info->uses_gains || reads_values(); }
 };
 

@@ -111,7 +111,7 @@ void check_average(const MetricInfo& info, const PlannedValue& value) {
     refuse(value, "the values that its means are computed from", "average='of_means'");
   }
   if (value.rules.average != Average::micro) return;
-  if (!info.micro) {
+  if (!info.micro && value.rules.weight != Weight::self_normalized) {
     refuse(value, "average='macro' (overrides can set it for one metric)",
            "'micro', which is undefined for this metric");
   }
@@ -156,12 +156,28 @@ void check_item_fields(const MetricInfo& info, const PlannedValue& value) {
   }
 }
 
-void check_weight(const PlannedValue& value) {
-  if (value.rules.weight != Weight::values || value.rules.recall_over == Over::relevant) return;
-  Fault fault = fault_of(value, "recall_over='relevant' with weight='values'", "another divisor");
-  fault.change = Change{"recall_over", "relevant"};
-  fault.hint = "divides by the values of all relevant items";
-  throw InputError(std::move(fault));
+// What counts relevant items by their values needs such items to count.
+void check_weight(const MetricInfo& info, const PlannedValue& value) {
+  const Rules& rules = value.rules;
+  if (rules.weight == Weight::one) return;
+  const auto refuse_divisor = [&](std::string expected, std::string found, Change change) {
+    Fault fault = fault_of(value, std::move(expected), std::move(found));
+    fault.change = std::move(change);
+    fault.hint = "divides by the values of relevant items";
+    throw InputError(std::move(fault));
+  };
+  if (is_mean_over_hits(info, rules)) {
+    refuse_divisor("ap_over other than 'hits' where items count by their values", "'hits'",
+                   {"ap_over", "relevant"});
+  }
+  if (info.uses_ideal && rules.ideal_over == Over::cutoff) {
+    refuse_divisor("ideal_over other than 'cutoff' where items count by their values", "'cutoff'",
+                   {"ideal_over", "min_cutoff_relevant"});
+  }
+  if (rules.weight == Weight::self_normalized && info.name == "precision") {
+    refuse(value, "weight='values', as recall is what divides by the values of relevant items",
+           "weight='self_normalized'");
+  }
 }
 
 void check_cutoff(const PlannedValue& value) {
@@ -192,7 +208,7 @@ void check_value(const MetricInfo& info, bool has_expectation, const PlannedValu
   if (info.uses_ideal) check_ideal(value);
   if (info.every_rank) check_every_rank(value);
   if (info.walks_list) check_item_fields(info, value);
-  check_weight(value);
+  check_weight(info, value);
   if (info.of_collection) refuse(value, "a metric of users", "one of all lists together");
 }
 

@@ -6,14 +6,18 @@
 #include <functional>
 #include <utility>
 
+#include "base/checks.hpp"
 #include "numeric/power_of_two.hpp"
 
 namespace exactk {
 
 JudgingRules::JudgingRules(const Rules& rules, bool uses_gains)
     : JudgingFields(static_cast<const JudgingFields&>(rules)) {
-  if (!uses_gains) weight = Weight::one;
-  if (!uses_gains || weight == Weight::values) gain = Gain::binary;
+  if (!uses_gains) {
+    weight = Weight::one;
+    gain = Gain::binary;
+  }
+  if (weight == Weight::self_normalized) weight = Weight::values;  // another divisor alone
   if (gain != Gain::table) gain_table.clear();
 }
 
@@ -87,7 +91,9 @@ void Judge::judge_truth(const JudgingRules& rules, const Matches& matches,
     if (!reads_values) return Entry{grade, rules.gain_of(grade), relevant};
     const bool is_missing = std::isnan(values[i]);
     lacks_values_ = lacks_values_ || is_missing;
-    return Entry{grade, is_missing ? 0 : values[i], relevant};
+    // At most what has been checked, as another thread may write to the memory.
+    const double gain = is_missing ? 0 : std::min(values[i] * rules.gain_of(grade), kMaxGain);
+    return Entry{grade, gain, relevant};
   };
   entries_.clear();
   is_alike_ = grades.empty() && !reads_values;

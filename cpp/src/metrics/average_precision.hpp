@@ -1,14 +1,18 @@
 // Means of a ratio over the ranks of the hits.
 #pragma once
 
+#include "metrics/item_values.hpp"
 #include "metrics/metric.hpp"
 
 namespace exactk {
 
+class AveragePrecisionOfValues;
+
 class AveragePrecision {
  public:
+  using OfValues = AveragePrecisionOfValues;
   static constexpr std::string_view kAliases[] = {"ap", "map", "map_cut"};
-  static constexpr std::string_view kOwnFields[] = {"ap_over"};
+  static constexpr std::string_view kOwnFields[] = {"ap_over", "weight"};
   static constexpr MetricInfo info{.name = "average_precision",
                                    .aliases = kAliases,
                                    .summary = "mean of the precision at the rank of each hit",
@@ -46,6 +50,30 @@ class AveragePrecision {
 
  private:
   const Run& run_;
+  double sum_ = 0;
+};
+
+// Average precision whose hits count by their values.
+class AveragePrecisionOfValues {
+ public:
+  explicit AveragePrecisionOfValues(const Context& context)
+      : precisions_(context), divisor_(context) {}
+
+  double accumulate(const JudgedItem& item) noexcept {
+    if (!item.relevant) return sum_;
+    return sum_ += static_cast<double>(item.hits) / static_cast<double>(item.rank) * item.gain;
+  }
+  // Each hit of a tie is as likely at a rank as another, so that values count by their mean.
+  [[nodiscard]] double expectation(const TiedHits& tied, Count ranks) const {
+    return precisions_.expectation(tied, ranks) * (tied.gain / static_cast<double>(tied.hits));
+  }
+  [[nodiscard]] Ratio ratio_at(double sum, const CutoffCounts& counts, const Rules& rules) {
+    return divisor_.ratio(sum, rules.ap_over, counts);
+  }
+
+ private:
+  AveragePrecision precisions_;
+  GainDivisor divisor_;
   double sum_ = 0;
 };
 

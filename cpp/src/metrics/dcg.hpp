@@ -3,13 +3,16 @@
 
 #include <algorithm>
 
+#include "metrics/item_values.hpp"
 #include "metrics/metric.hpp"
 
 namespace exactk {
 
 class Dcg {
  public:
+  using OfValues = SumOfGains<Dcg>;
   static constexpr std::string_view kAliases[] = {"discounted_cumulative_gain"};
+  static constexpr std::string_view kOwnFields[] = {"weight"};
   static constexpr MetricInfo info{.name = "dcg",
                                    .aliases = kAliases,
                                    .summary = "sum of the gains, discounted by rank",
@@ -18,6 +21,7 @@ class Dcg {
                                    .unit_range = false,
                                    .always_divided = true,
                                    .micro = false,
+                                   .own_fields = kOwnFields,
                                    .uses_gains = true,
                                    .discounted = true};
 
@@ -46,8 +50,9 @@ class Dcg {
 
 class Ndcg {
  public:
+  using OfValues = Ndcg;  // whose ideal ranking has the gains that values multiply
   static constexpr std::string_view kAliases[] = {"ndcg_cut", "normalized_dcg"};
-  static constexpr std::string_view kOwnFields[] = {"ideal_over"};
+  static constexpr std::string_view kOwnFields[] = {"ideal_over", "weight"};
   static constexpr MetricInfo info{
       .name = "ndcg",
       .aliases = kAliases,

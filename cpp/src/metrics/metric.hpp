@@ -264,7 +264,7 @@ constexpr ScoreFunction score_of_values() {
 template <class Metric>
 constexpr ScoreFunction expected_score_of_values() {
   if constexpr (WeighsItems<Metric>) {
-    return &score_expected<typename Metric::OfValues>;
+    return expected_score<typename Metric::OfValues>();
   } else {
     return nullptr;
   }

@@ -1,13 +1,15 @@
 // The share of the recommended items that are relevant, or judged.
 #pragma once
 
+#include "metrics/item_values.hpp"
 #include "metrics/metric.hpp"
 
 namespace exactk {
 
 struct Precision {
+  using OfValues = FoundGains<&Rules::precision_over>;
   static constexpr std::string_view kAliases[] = {"p", "prec"};
-  static constexpr std::string_view kOwnFields[] = {"precision_over"};
+  static constexpr std::string_view kOwnFields[] = {"precision_over", "weight"};
   static constexpr MetricInfo info{
       .name = "precision",
       .aliases = kAliases,

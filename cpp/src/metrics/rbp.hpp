@@ -3,13 +3,16 @@
 
 #include <algorithm>
 
+#include "metrics/item_values.hpp"
 #include "metrics/metric.hpp"
 
 namespace exactk {
 
 class Rbp {
  public:
+  using OfValues = SumOfGains<Rbp>;
   static constexpr std::string_view kAliases[] = {"rank_biased_precision"};
+  static constexpr std::string_view kOwnFields[] = {"weight"};
   static constexpr MetricInfo info{
       .name = "rbp",
       .aliases = kAliases,
@@ -22,6 +25,7 @@ class Rbp {
       .unit_range = false,
       .always_divided = true,
       .micro = false,
+      .own_fields = kOwnFields,
       .uses_gains = true};
 
   explicit Rbp(const Context& context)

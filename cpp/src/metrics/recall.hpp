@@ -3,47 +3,13 @@
 
 #include <algorithm>
 
+#include "metrics/item_values.hpp"
 #include "metrics/metric.hpp"
-#include "numeric/rounded_sum.hpp"
 
 namespace exactk {
 
-// Recall whose items count by their values, which are their gains.
-class RecallOfValues {
- public:
-  explicit RecallOfValues(const Context& context) : row_(context.row) {
-    if (row_.unit_gains) {
-      relevant_ = static_cast<double>(row_.relevant);
-      return;
-    }
-    RoundedSum sum;
-    in_chunks(row_.ideal_gains.size(), context.run, [&](std::size_t begin, std::size_t end) {
-      for (std::size_t i = begin; i < end; ++i) sum.add(row_.ideal_gains[i]);
-    });
-    relevant_ = sum.total();
-  }
-
-  double accumulate(const JudgedItem& item) {
-    if (!item.relevant) return found_.total();
-    found_.add(item.gain);
-    return found_.total();
-  }
-  static double expectation(const TiedHits& tied, Count ranks) noexcept {
-    return tied.gain * static_cast<double>(ranks) / static_cast<double>(tied.tie.size());
-  }
-  // No hits are worth more than all relevant items, except by the rounding of an expectation.
-  [[nodiscard]] Ratio ratio_at(double found, const CutoffCounts&, const Rules&) const noexcept {
-    return {row_.hits_repeat ? found : std::min(found, relevant_), relevant_};
-  }
-
- private:
-  const HitRow& row_;
-  double relevant_ = 0;
-  RoundedSum found_;
-};
-
 struct Recall {
-  using OfValues = RecallOfValues;
+  using OfValues = FoundGains<&Rules::recall_over>;
   static constexpr std::string_view kAliases[] = {"r"};
   static constexpr std::string_view kOwnFields[] = {"recall_over", "weight"};
   static constexpr MetricInfo info{

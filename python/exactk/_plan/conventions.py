@@ -94,8 +94,9 @@ class Convention(Record, kw_only=True):
         The divisor of precision.
     recall_over : {'relevant', 'min_cutoff_relevant', 'min_list_relevant'}, default 'relevant'
         The divisor of recall.
-    weight : {'one', 'values'}, default 'one'
-        What a relevant item counts in recall: 1, or its value, given by items=.
+    weight : {'one', 'values', 'self_normalized'}, default 'one'
+        What a relevant item counts: 1, or its value, given by items=, also divided by the values of all relevant items
+        where the metric does not.
     ap_over : {'cutoff', 'list', 'relevant', 'min_cutoff_relevant', 'min_list_relevant', 'hits'}, default 'min_cutoff_relevant'
         The divisor of average precision and average recall.
     ideal_over : {'cutoff', 'min_cutoff_relevant', 'min_list_relevant', 'all_judged'}, default 'min_cutoff_relevant'
@@ -219,7 +220,7 @@ class Convention(Record, kw_only=True):
 
     precision_over: Literal["cutoff", "list", "min_cutoff_relevant", "min_list_relevant"] = "cutoff"
     recall_over: Literal["relevant", "min_cutoff_relevant", "min_list_relevant"] = "relevant"
-    weight: Literal["one", "values"] = "one"
+    weight: Literal["one", "values", "self_normalized"] = "one"
     ap_over: Literal["cutoff", "list", "relevant", "min_cutoff_relevant", "min_list_relevant", "hits"] = (
         "min_cutoff_relevant"
     )

@@ -424,7 +424,7 @@ def _may_have_unused_fields(spellings: tuple[str, ...], convention: Convention) 
     return any(
         _fields_of_metric(value, convention)
         or value.unused_fields
-        or value.rules["weight"] == "values"
+        or value.rules["weight"] != "one"
         or _joins_chunks(value)
         for value in values
     )
@@ -458,22 +458,27 @@ def error_of_all_values(metric: str, name: str, value: object) -> InputError:
 
 def _tell_ignored(name: str, value: object, metric: str, spelling: str) -> None:
     """Warn that the metric does not read the field, or refuse items that count by their values."""
-    if name == "weight" and value == "values":
-        expected = f"{metric} without weight='values', which recall alone reads"
-        hint = "recall@k(weight=values) counts items by their values, and exactk.custom makes other metrics that do"
+    if name == "weight" and value != "one":
+        expected = f"{metric} without weight={value!r}, as it is no sum over relevant items, which alone can be weighted"
+        hint = f"{_weighted_metrics()} count items by their values, and exactk.custom makes other metrics that do"
         raise input_error("metrics", expected, spelling, hint=hint)
     warn(f"{name} has no effect on {metric}: leave it out")
 
 
 def _warn_of_unweighted(values: Sequence[Value]) -> None:
-    """Warn if items count by their values in recall, by the whole convention, and not in other metrics beside it."""
+    """Warn if items count by their values, by the whole convention, and not in all metrics."""
     unweighted = [
         value.spelling
         for value in values
-        if value.rules["weight"] == "values" and "weight" in ignored_fields(value.info)
+        if value.rules["weight"] != "one" and "weight" in ignored_fields(value.info)
     ]
     if unweighted:
-        warn(f"weight='values' has an effect on recall alone, and none on {', '.join(dict.fromkeys(unweighted))}")
+        names = ", ".join(dict.fromkeys(unweighted))
+        warn(f"weight has an effect on {_weighted_metrics()} alone, and none on {names}")
+
+
+def _weighted_metrics() -> str:
+    return ", ".join(info.name for info in metrics.values() if "weight" in info.own_fields)
 
 
 def _fields_of_metric(value: Value, convention: Convention) -> list[str]:

@@ -13,7 +13,7 @@ from dataclasses import replace
 from functools import partial
 from typing import NamedTuple
 
-from exactk.reference.judge import JudgedItem, JudgedUser, gain, power_of_two
+from exactk.reference.judge import JudgedItem, JudgedUser, counted_gain, gain, power_of_two
 from exactk.reference.rules import Rules, discount
 
 Ratio = tuple[float, float]
@@ -84,34 +84,63 @@ def divisor(over: str, user: JudgedUser, k: int | None) -> int:
             return user.relevant
 
 
-@terms_of("precision", "fbeta", "f1", "num_hits")
+def counted_divisor(over: str, user: JudgedUser, k: int | None, rules: Rules) -> float:
+    """Return the divisor, where it counts relevant items by their values: the sum of so many of the highest.
+
+    With propensities, that is the self-normalised estimator of Swaminathan, Joachims 2015, and PSP@k of Jain et al. 2016.
+    """
+    number = divisor(over, user, k)
+    if rules["weight"] == "one" or over in {"cutoff", "list"}:  # which count ranks
+        return number
+    return math.fsum(sorted((counted_gain(item, rules) for item in user.relevant_items), reverse=True)[:number])
+
+
+_OVER = {"precision": "precision_over", "recall": "recall_over", "average_precision": "ap_over"}
+
+
+def bounded(metric: str, numerator: float, denominator: float, user: JudgedUser, rules: Rules) -> Ratio:
+    """Return the ratio: 1, where rounding in another order of terms alone would put it above."""
+    if metric in {"dcg", "rbp"}:
+        has_most = rules["weight"] == "self_normalized"
+    else:
+        is_counted = metric in _OVER and (rules["weight"] == "one" or rules[_OVER[metric]] in {"cutoff", "list"})
+        has_most = metric == "ndcg" or (metric in _OVER and not is_counted)
+    return (min(numerator, denominator) if has_most and not user.hits_repeat else numerator), denominator
+
+
+@terms_of("fbeta", "f1", "num_hits")
 def hit_terms(user: JudgedUser, k: int | None, _rules: Rules, _: float) -> Iterator[Term]:
     """1 for each hit."""
     for _rank, is_hit in user.hit_flags(k):
         yield Term(float(is_hit))
 
 
-@terms_of("recall")
+@terms_of("precision", "recall")
 def found_terms(user: JudgedUser, k: int | None, rules: Rules, _: float) -> Iterator[Term]:
     """1, or its value, for each hit; the sum of values is rounded once, that of these terms after each of them."""
     for _rank, item in user.counted(k):
         is_hit = item is not None and item.relevant
-        yield Term(item.value if item is not None and is_hit and rules["weight"] == "values" else float(is_hit))
+        yield Term(counted_gain(item, rules) if item is not None and is_hit else 0.0)
+
+
+def _found(user: JudgedUser, k: int | None, rules: Rules) -> float:
+    if rules["weight"] == "one":
+        return user.hits(k)
+    return math.fsum(counted_gain(item, rules) for _, item in user.judged(k) if item.relevant)
 
 
 @register
 def precision(user: JudgedUser, k: int | None, rules: Rules, _: float) -> Ratio:
-    """h / k."""
-    return user.hits(k), divisor(rules["precision_over"], user, k)
+    """h / k, or the sum of the values of the hits over k."""
+    over = counted_divisor(rules["precision_over"], user, k, rules)
+    return bounded("precision", _found(user, k, rules), over, user, rules)
 
 
 @register
 def recall(user: JudgedUser, k: int | None, rules: Rules, _: float) -> Ratio:
     """h / |T|, or the sum of the values of the hits over that of all relevant items."""
-    if rules["weight"] == "values":
-        found = math.fsum(item.value for _, item in user.judged(k) if item.relevant)
-        return found, math.fsum(item.value for item in user.relevant_items)
-    return user.hits(k), divisor(rules["recall_over"], user, k)
+    over = counted_divisor(rules["recall_over"], user, k, rules)
+    return bounded("recall", _found(user, k, rules), over, user, rules)
 
 
 @register
@@ -148,17 +177,20 @@ def hit_rate(user: JudgedUser, k: int | None, _rules: Rules, _: float) -> Ratio:
 
 
 @terms_of("average_precision")
-def precision_terms(user: JudgedUser, k: int | None, _rules: Rules, _: float) -> Iterator[Term]:
-    """Yield h(i) / i for each hit."""
+def precision_terms(user: JudgedUser, k: int | None, rules: Rules, _: float) -> Iterator[Term]:
+    """Yield h(i) / i for each hit, times its value."""
     ranks = user.hit_ranks(k)
-    for rank, is_hit in user.hit_flags(k):
-        yield Term(bisect_right(ranks, rank) / rank if is_hit else 0.0)
+    for rank, item in user.counted(k):
+        is_hit = item is not None and item.relevant
+        precision = bisect_right(ranks, rank) / rank if is_hit else 0.0
+        yield Term(precision * counted_gain(item, rules) if item is not None and is_hit else 0.0)
 
 
 @register
 def average_precision(user: JudgedUser, k: int | None, rules: Rules, _: float) -> Ratio:
     """Sum of the precision at each hit, over min(k, |T|). Buckley, Voorhees 2000."""
-    return added(precision_terms(user, k, rules, 0)), divisor(rules["ap_over"], user, k)
+    total, over = added(precision_terms(user, k, rules, 0)), counted_divisor(rules["ap_over"], user, k, rules)
+    return bounded("average_precision", total, over, user, rules)
 
 
 @terms_of("average_recall")
@@ -209,7 +241,7 @@ def reciprocal_rank(user: JudgedUser, k: int | None, rules: Rules, _: float) -> 
 def discounted_gains(user: JudgedUser, k: int | None, rules: Rules, _: float) -> Iterator[Term]:
     """gain(i) / log2(i + 1)."""
     for rank, item in user.counted(k):
-        gained = gain(item.grade, rules) if item is not None and item.relevant else 0.0
+        gained = counted_gain(item, rules) if item is not None and item.relevant else 0.0
         weight = discount(rules, rank)
         yield Term(gained * weight, gained, weight)
 
@@ -217,14 +249,19 @@ def discounted_gains(user: JudgedUser, k: int | None, rules: Rules, _: float) ->
 @register
 def dcg(user: JudgedUser, k: int | None, rules: Rules, _: float) -> Ratio:
     """Sum of gain(i) / log2(i + 1). Jarvelin, Kekalainen 2002."""
-    return added(discounted_gains(user, k, rules, 0)), 1
+    return bounded("dcg", added(discounted_gains(user, k, rules, 0)), _whole_gain(user, rules), user, rules)
+
+
+def _whole_gain(user: JudgedUser, rules: Rules) -> float:
+    """Return what a sum of gains is divided by: 1, or the gains of all relevant items."""
+    return counted_divisor("relevant", user, None, rules) if rules["weight"] == "self_normalized" else 1
 
 
 def ideal_terms(user: JudgedUser, k: int | None, rules: Rules) -> Iterator[Term]:
     """Yield the discounted gains of the ideal ranking: the highest gains first."""
     ideal_length = divisor(rules["ideal_over"], user, k)
     # A full-k ideal continues below the relevant items; it requires binary gains, which are all 1.
-    best = sorted((gain(grade, rules) for grade in user.relevant_grades), reverse=True)[:ideal_length]
+    best = sorted((counted_gain(item, rules) for item in user.relevant_items), reverse=True)[:ideal_length]
     gains = [1.0] * ideal_length if rules["ideal_over"] == "cutoff" else best
     for rank, highest in enumerate(gains, start=1):
         weight = discount(rules, rank)
@@ -236,8 +273,7 @@ def ndcg(user: JudgedUser, k: int | None, rules: Rules, _: float) -> Ratio:
     """DCG over the DCG of the ideal ranking."""
     ideal = added(ideal_terms(user, k, rules))
     gained = added(discounted_gains(user, k, rules, 0))
-    # No ranking exceeds the ideal, except by rounding of a different order of terms.
-    return (gained if user.hits_repeat else min(gained, ideal)), ideal
+    return bounded("ndcg", gained, ideal, user, rules)
 
 
 @terms_of("r_precision")
@@ -261,15 +297,16 @@ def persistent_gains(user: JudgedUser, k: int | None, rules: Rules, p: float) ->
         for _step in range(rank - weighed):
             weight *= p
         weighed = rank
-        gained = gain(item.grade, rules) if item is not None and item.relevant else 0.0
+        gained = counted_gain(item, rules) if item is not None and item.relevant else 0.0
         yield Term(gained * weight, gained, weight)
 
 
 @register
 def rbp(user: JudgedUser, k: int | None, rules: Rules, p: float) -> Ratio:
     """(1 - p) sum of gain(i) p^(i - 1), at most the highest gain. Moffat, Zobel 2008."""
-    highest = max((gain(grade, rules) for grade in user.relevant_grades), default=1.0)
-    return min((1 - p) * added(persistent_gains(user, k, rules, p)), highest), 1
+    highest = max((counted_gain(item, rules) for item in user.relevant_items), default=1.0)
+    gained = min((1 - p) * added(persistent_gains(user, k, rules, p)), highest)
+    return bounded("rbp", gained, _whole_gain(user, rules), user, rules)
 
 
 @terms_of("err")

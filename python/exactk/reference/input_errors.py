@@ -16,7 +16,7 @@ from exactk._inputs.model.scores import CanonicalEmbeddings, SparseScores
 from exactk._plan.fields import STRICT_TIES
 from exactk.reference.all_lists import is_counted_list
 from exactk.reference.distances import ItemDistances, check_features, check_vectors
-from exactk.reference.judge import is_relevant, judged_grades
+from exactk.reference.judge import gain, is_relevant, judged_grades
 from exactk.reference.ranking import check_nan, check_repeats, excluded_items, numbers_of_row, reference_ranker
 from exactk.reference.refusals import refuse, refuse_any, refuse_users
 from exactk.reference.rules import list_rules, resolved_rules
@@ -101,17 +101,17 @@ def _faults_of_value(value: Value) -> dict[str, bool]:
     is_expected = value.rules["ties"] == "expected"
     counts_users = "novelty_over" in info.own_fields and rules["novelty_over"] == "users"
     fills_ideal = info.uses_ideal and rules["ideal_over"] == "cutoff"
+    has_values = rules["weight"] != "one"
     whole_users = {rules["empty_truth"], rules["empty_list"], rules["missing_list"]}
     return {
         "relevant grades below 0 that are unjudged": _has_unjudged_hits(rules),
-        "micro average": is_micro and not info.micro,
+        "micro average": is_micro and not info.micro and rules["weight"] != "self_normalized",
         "users with 0 or 1 in a micro average": is_micro and bool(whole_users & {"zero", "one"}),
         "cutoff of pairs": info.pairwise and value.cutoff is not None,
         "expected ties": is_expected and value.custom is None and value.metric not in EXPECTATIONS,
         "expected ties in a mean over hits": is_expected and info.averages_precisions and rules["ap_over"] == "hits",
         "head above 1": "tail" in info.own_fields and rules["tail"] != "at_most" and value.parameter > 1,
         "users of interactions": counts_users and rules["popularity"] == "interactions",
-        "values of items over a count": rules["weight"] == "values" and rules["recall_over"] != "relevant",
         "discount_table": _has_faulty_discounts(value),
         "gain out of range": info.uses_gains and any(not 0 <= gain <= _MAX_GAIN for gain in rules["gain_table"]),
         "no gain_table": info.uses_gains and rules["gain"] == "table" and not rules["gain_table"],
@@ -121,6 +121,9 @@ def _faults_of_value(value: Value) -> dict[str, bool]:
         "cutoff too large": info.every_rank and (value.cutoff or 0) > _MAX_STEPWISE_CUTOFF,
         "cutoff of the ideal": fills_ideal and (value.cutoff or math.inf) > _MAX_STEPWISE_CUTOFF,
         "gains of the ideal": fills_ideal and rules["gain"] != "binary",
+        "values of items over hits": has_values and info.averages_precisions and rules["ap_over"] == "hits",
+        "values of items under a full ideal": has_values and fills_ideal,
+        "normalized precision": rules["weight"] == "self_normalized" and value.metric == "precision",
     }
 
 
@@ -195,7 +198,7 @@ def _check_items(problem: Problem) -> None:
     """Refuse values that need more of the items, or an order of the list."""
     items = problem.items
     for value in _in_examined_order(problem):
-        if resolved_rules(value)["weight"] == "values" and (items is None or items.item_values is None):
+        if resolved_rules(value)["weight"] != "one" and (items is None or items.item_values is None):
             refuse("items", "no values of items")
         if value.info.walks_list:
             _check_walk(problem, value)
@@ -281,6 +284,7 @@ def _check_grades(problem: Problem) -> None:
         if truth.grades is None:
             if not _has_gain(1.0, value):
                 refuse("truth", "grade without a gain")
+            _check_products(problem, value, [1.0])
             continue
         cells = [
             (user, position)
@@ -289,6 +293,18 @@ def _check_grades(problem: Problem) -> None:
             if (grade >= 0 or value.rules["negative_grades"] == "raise") and not _has_gain(grade, value)
         ]
         refuse_any("truth", "grade without a gain", cells)
+        _check_products(problem, value, truth.grades.tolist())
+
+
+def _check_products(problem: Problem, value: Value, grades: list[float]) -> None:
+    """Refuse gains that are too large beside values of items."""
+    rules, items = resolved_rules(value), problem.items
+    if rules["weight"] == "one" or items is None or items.item_values is None:
+        return
+    gains = [gain(grade, rules) for grade in grades if is_relevant(grade, rules)]
+    values = [one for one in items.item_values.tolist() if not math.isnan(one)]
+    if max(gains, default=0) * max(values, default=0) > _MAX_GAIN:
+        refuse("items", "values times gains out of range")
 
 
 def _has_gain(grade: float, value: Value) -> bool:
@@ -469,7 +485,7 @@ def _check_item_values(problem: Problem, users: JudgedUsers) -> None:
     broken: dict[int, int] = {}
     for value in _in_examined_order(problem):
         rules = resolved_rules(value)
-        for user in range(len(users)) if rules["weight"] == "values" else ():
+        for user in range(len(users)) if rules["weight"] != "one" else ():
             grades = judged_grades(users.graded_items(user), rules)
             without = sum(
                 is_relevant(grade, rules) and math.isnan(users.catalogue.value(item)) for item, grade in grades.items()

@@ -310,6 +310,12 @@ def gain(grade: float, rules: Rules) -> float:
             return float(rules["gain_table"][int(grade)])
 
 
+def counted_gain(item: JudgedItem, rules: Rules) -> float:
+    """Return the gain of a relevant item: that of its grade, times its value if items count by their values."""
+    of_grade = gain(item.grade, rules)
+    return of_grade if rules["weight"] == "one" else item.value * of_grade
+
+
 def is_relevant(grade: float, rules: Rules) -> bool:
     """Return whether the grade makes an item relevant."""
     match rules["min_grade"]:
@@ -398,7 +404,7 @@ def _arrange_ties(
             return 0, 0.0
         if not items[item].relevant:
             return 1, 0.0
-        return 2, items[item].value if rules["weight"] == "values" else gain(items[item].grade, rules)
+        return 2, counted_gain(items[item], rules)
 
     seen: set[int] = set()
     for group in groups:

@@ -11,9 +11,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
-from exactk._plan.metrics import metrics as registry
-from exactk.reference.hit_metrics import METRICS, TERMS, Ratio, Term, added
-from exactk.reference.judge import JudgedItem, JudgedUser, gain, tied_hits
+from exactk.reference.hit_metrics import METRICS, TERMS, Ratio, Term, added, bounded
+from exactk.reference.judge import JudgedItem, JudgedUser, counted_gain, tied_hits
 from exactk.reference.rules import Rules, discount
 
 
@@ -45,14 +44,18 @@ def _expected_hits(tie: Tie, _user: JudgedUser, _rules: Rules) -> float:
     return tie.m * tie.r / tie.n
 
 
+def _gains(tie: Tie, rules: Rules) -> float:
+    total = 0.0
+    for item in tie.hits:
+        total += counted_gain(item, rules)
+    return total
+
+
 def _expected_found(tie: Tie, user: JudgedUser, rules: Rules) -> float:
     """E[h], or the expected sum of the values of the hits: m / n of that of all hits of the tie."""
-    if rules["weight"] != "values":
+    if rules["weight"] == "one":
         return _expected_hits(tie, user, rules)
-    values = 0.0
-    for item in tie.hits:
-        values += item.value
-    return values * tie.m / tie.n
+    return _gains(tie, rules) * tie.m / tie.n
 
 
 def _expected_early_hits(tie: Tie, user: JudgedUser, rules: Rules) -> float:
@@ -76,24 +79,24 @@ def _hit_probability(tie: Tie, _user: JudgedUser, _rules: Rules) -> float:
     return 1 - none
 
 
-def _expected_precisions(tie: Tie, _user: JudgedUser, _rules: Rules) -> float:
-    """E[sum of h(i) / i at the hits]: a rank is one with chance r / n, and the j before it hold j (r - 1) / (n - 1)."""
+def _expected_precisions(tie: Tie, _user: JudgedUser, rules: Rules) -> float:
+    """E[sum of h(i) / i at the hits]: a rank is one with chance r / n, and the j before it hold j (r - 1) / (n - 1).
+
+    Each hit is as likely at a rank as another, so that values count by their mean.
+    """
     total = 0.0
     for j in range(tie.m):
         others = (tie.r - 1) / (tie.n - 1) if tie.n > 1 else 0.0
         total += tie.r / tie.n * (tie.R + 1 + j * others) / (tie.i + j)
-    return total
+    return total if rules["weight"] == "one" else total * (_gains(tie, rules) / tie.r)
 
 
 def _expected_gains(tie: Tie, _user: JudgedUser, rules: Rules) -> float:
     """E[sum of the discounted gains]: the mean gain at each rank."""
-    gains = 0.0
-    for item in tie.hits:
-        gains += gain(item.grade, rules)
     discounts = 0.0
     for j in range(tie.m):
         discounts += discount(rules, tie.i + j)
-    return gains / tie.n * discounts
+    return _gains(tie, rules) / tie.n * discounts
 
 
 def _expected_reciprocal_rank(tie: Tie, _user: JudgedUser, _rules: Rules) -> float:
@@ -109,7 +112,7 @@ def _expected_reciprocal_rank(tie: Tie, _user: JudgedUser, _rules: Rules) -> flo
 
 EXPECTATIONS: dict[str, Expectation | None] = {
     "auc": None,  # its formula already counts ties half
-    "precision": _expected_hits,
+    "precision": _expected_found,
     "recall": _expected_found,
     "fbeta": _expected_hits,
     "f1": _expected_hits,
@@ -140,5 +143,4 @@ def expected_ratio(metric: str, user: JudgedUser, k: int | None, rules: Rules, p
     numerator, denominator = METRICS[metric](user, k, rules, parameter)
     if EXPECTATIONS[metric] is not None:
         numerator = added(expected_terms(metric, user, k, rules, parameter))
-    has_most = registry[metric].uses_ideal or rules["weight"] == "values"
-    return (min(numerator, denominator) if has_most and not user.hits_repeat else numerator), denominator
+    return bounded(metric, numerator, denominator, user, rules)

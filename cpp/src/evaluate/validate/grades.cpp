@@ -1,6 +1,9 @@
 #include "evaluate/validate/grades.hpp"
 
+#include <algorithm>
 #include <cmath>
+#include <cstddef>
+#include <span>
 #include <string>
 
 #include "base/run.hpp"
@@ -8,6 +11,7 @@
 #include "evaluate/validate/search.hpp"
 #include "exactk/error.hpp"
 #include "exactk/lists.hpp"
+#include "judge/judge.hpp"
 
 namespace exactk {
 namespace {
@@ -51,6 +55,30 @@ bool has_gain(double grade, const Pass& pass) {
   return true;
 }
 
+// Rejects gains whose products with the values of items would be above 2^256.
+void check_products(const Request& request, const Pass& pass, std::span<const double> grades,
+                    const Run& run) {
+  if (!pass.reads_values() || !request.items) return;
+  const JudgingRules rules(pass.rules, true);
+  double highest_gain = 0;
+  double highest_value = 0;
+  in_chunks(grades.size(), run, [&](std::size_t begin, std::size_t end) {
+    for (const double grade : grades.subspan(begin, end - begin))
+      if (grade >= rules.min_grade) highest_gain = std::max(highest_gain, rules.gain_of(grade));
+  });
+  const std::span<const double> values = request.items->values;
+  in_chunks(values.size(), run, [&](std::size_t begin, std::size_t end) {
+    for (const double value : values.subspan(begin, end - begin))
+      if (value > highest_value) highest_value = value;  // NaN, for none, is not
+  });
+  if (highest_gain * highest_value <= kMaxGain) return;
+  throw InputError({.argument = "items",
+                    .expected = "values whose products with gains are at most 2^256, for " +
+                                std::string(pass.info->name),
+                    .found = format_number(highest_value) + " and gain " +
+                             format_number(highest_gain)});
+}
+
 }  // namespace
 
 void check_gains(const Request& request, const Pass& pass, const Run& run) {
@@ -60,7 +88,10 @@ void check_gains(const Request& request, const Pass& pass, const Run& run) {
       request.grades.empty() ? std::span<const double>(kUngraded) : request.grades;
   const auto bad = [&](double grade) { return !has_gain(grade, pass); };
   const Search search(grades, bad, run);
-  if (search.count == 0) return;
+  if (search.count == 0) {
+    check_products(request, pass, grades, run);
+    return;
+  }
   const double grade = grades[static_cast<std::size_t>(search.first)];
   Fault fault{.argument = "truth",
               .expected = required_grades(pass) + " for " + std::string(pass.info->name),
