@@ -423,10 +423,14 @@ def _ratio(asked: Asked, judged: Judged) -> tuple[Fraction, Fraction]:  # noqa: 
                 raise RefusedError("more items than there are")
             right = sum((misses - (slot.rank - hits_to(slot.rank)) for slot in hits), 0)
             return right + Fraction(h + t, 2) * (items - t - misses), Fraction(t * (items - t))
-        case "auc":
+        case "auc" | "gauc":
             others = len(judged.slots) - len(judged.hits(None))
             below = [sum(not o.is_relevant and o.rank > slot.rank for o in judged.slots) for slot in judged.hits(None)]
-            return Fraction(sum(below)), Fraction(t * others)
+            right, pairs = Fraction(sum(below)), Fraction(t * others)
+            if asked.metric == "auc" or not pairs:
+                return right, pairs
+            weight = t + others if rules["gauc_over"] == "impressions" else t
+            return weight * right / pairs, Fraction(weight)
         case "judged":
             all_judged = Judged([], [Fraction(1)] * (t + judged.nonrelevant), 0)
             length = judged.length(k)
@@ -592,6 +596,8 @@ def _condenses(asked: Asked) -> bool:
     return asked.rules["unjudged"] == "remove" and not reads_whole_lists
 
 
+_OF_ITEM_PAIRS = {"auc", "gauc"}
+
 WEIGHTED = {"precision", "recall", "average_precision", "dcg", "ndcg", "rbp"}
 """The metrics whose relevant items may count by their values."""
 
@@ -606,7 +612,7 @@ def _computed_ratio(user: User, asked: Asked) -> tuple[Fraction, Fraction] | Non
     weight = rules["weight"] if asked.metric in WEIGHTED else "one"
     rules = {**rules, "gain": gain, "weight": weight, "catalogue": asked.catalogue}
     asked = replace(asked, rules=rules)
-    if asked.metric == "auc" and ties in STRICT:
+    if asked.metric in _OF_ITEM_PAIRS and ties in STRICT:
         ties = "expected"
     if asked.metric in _READS_ITEMS and ties == "raise":
         _refuse_any_tie(user, asked)
@@ -619,7 +625,8 @@ def _computed_ratio(user: User, asked: Asked) -> tuple[Fraction, Fraction] | Non
     assert len(denominators) == 1, "no order changes what is divided by"
     denominator = denominators.pop()
     numerator = sum((numerator for numerator, _ in ratios), Fraction(0)) / len(ratios)
-    if denominator == 0 and rules["undefined"] == "skip" and rules["average"] != "micro":
+    is_mean = rules["average"] != "micro" or asked.metric == "gauc"
+    if denominator == 0 and rules["undefined"] == "skip" and is_mean:
         return None
     return numerator, denominator
 
@@ -676,7 +683,7 @@ def _refuse_invalid(user: User, asked: Asked) -> None:
         _refuse_any_tie(_base_user(user), asked)
     if rules["nan"] == "raise" and any(math.isnan(score) for _, score in user.scores or ()):
         raise RefusedError("a score is NaN")
-    expects = rules["ties"] == "expected" or (asked.metric == "auc" and rules["ties"] in STRICT)
+    expects = rules["ties"] == "expected" or (asked.metric in _OF_ITEM_PAIRS and rules["ties"] in STRICT)
     given = {item for item, _ in user.truth or ()}
     repeats = any(group.count(item) > 1 for group in _tie_groups(user, rules) for item in given & set(group))
     if expects and repeats and rules["duplicate_items"] == "first":
@@ -685,7 +692,7 @@ def _refuse_invalid(user: User, asked: Asked) -> None:
     ranks = user.given_ranks if _keeps_gaps(rules) else None
     if ranks and ranks[0] < 1:
         raise RefusedError("there is no rank 0")
-    if ranks and asked.metric in {"auc", "list_auc"} and list(ranks) != list(range(1, len(ranks) + 1)):
+    if ranks and asked.metric in {*_OF_ITEM_PAIRS, "list_auc"} and list(ranks) != list(range(1, len(ranks) + 1)):
         raise RefusedError("pairs are not counted across gaps")
     has_gains = asked.metric == "err" or (
         asked.metric in {"dcg", "ndcg", "rbp"} and rules["gain"] in {"linear", "exp2"}

@@ -24,6 +24,7 @@ DEFAULTS: dict[str, Any] = {
     "weight": "one",
     "ap_over": "min_cutoff_relevant",
     "ideal_over": "min_cutoff_relevant",
+    "gauc_over": "impressions",
     "rbo_over": "extrapolated",
     "gain": "linear",
     "popularity": "users",
@@ -65,6 +66,7 @@ CHOICES: dict[str, list[Any]] = {
     "precision_over": ["cutoff", "list", "min_cutoff_relevant", "min_list_relevant"],
     "recall_over": ["relevant", "min_cutoff_relevant", "min_list_relevant"],
     "weight": ["one", "values", "self_normalized"],
+    "gauc_over": ["impressions", "positives"],
     "ap_over": ["cutoff", "list", "relevant", "min_cutoff_relevant", "min_list_relevant", "hits"],
     "ideal_over": ["cutoff", "min_cutoff_relevant", "min_list_relevant", "all_judged"],
     "gain": ["linear", "binary", "exp2"],
@@ -101,7 +103,7 @@ CHOICES: dict[str, list[Any]] = {
 }
 
 EXPECTED = {"precision", "recall", "fbeta", "f1", "hit_rate", "average_precision", "ndcg", "dcg", "reciprocal_rank"}
-EXPECTED |= {"r_precision", "set_average_precision", "num_hits", "auc"}
+EXPECTED |= {"r_precision", "set_average_precision", "num_hits", "auc", "gauc"}
 CLOSE_SCORES = [1.0, 1.0 + 2**-40, 1.0 - 2**-40, 2.0]  # equal in single precision, except for the last
 RANKING_FIELDS = ("score_dtype", "negative_infinity", "rank_gaps", "duplicate_items")
 # Those that read what users have in train have an oracle of their own, `history_oracle.py`.
@@ -322,11 +324,14 @@ def _draw_metrics(
     may_refuse_ties: bool,
 ) -> tuple[list[str], list[Asked]]:
     strings, asked = [], []
-    names = [name for name in METRICS if name != "auc" or not has_many_orders]  # whose ties are always halves
+    names = [
+        name for name in METRICS if name not in {"auc", "gauc"} or not has_many_orders
+    ]  # whose ties are always halves
     for name in rng.sample(names, rng.choice([1, 2, 4])):
         info = metric_registry[name]
         cutoff = None if info.pairwise or rng.random() < 0.3 else rng.choice([1, 2, 3, 4, 6, 10])
-        choices: dict[str, Any] = {}
+        own = {"average": "micro", "undefined": "skip"} if name == "gauc" else {}
+        choices: dict[str, Any] = {"gauc_over": rng.choice(CHOICES["gauc_over"])} if name == "gauc" else {}
         if rng.random() < 0.2:
             averages = {"geometric": True, "micro": info.micro, "macro": True}
             choices["average"] = rng.choice([average for average, is_legal in averages.items() if is_legal])
@@ -334,7 +339,7 @@ def _draw_metrics(
             if rng.random() < (0.05 if field in RANKING_FIELDS else 0.15):
                 choices[field] = rng.choice(CHOICES[field])
         choices |= _draw_item_fields(rng, name, rules, may_refuse_ties=may_refuse_ties)
-        of_metric = {**rules, **overrides.get(name, {}), **choices}
+        of_metric = {**rules, **own, **overrides.get(name, {}), **choices}
         if of_metric["ties"] == "expected" and name not in EXPECTED:
             choices["ties"] = "lowest_id" if name in OF_ITEMS else "pessimistic"
         arguments = [f"{field}={value}" for field, value in choices.items()]

@@ -264,6 +264,8 @@ def metric_strings(draw: st.DrawFn) -> str:
     if "distance" in info.own_fields:
         arguments.append(f"distance={draw(st.sampled_from(CHOICES['distance']))}")
         arguments.append(f"missing_features={draw(st.sampled_from(['raise', 'skip', 'skip']))}")
+    if info.weighs_users:
+        arguments.append(f"gauc_over={draw(st.sampled_from(CHOICES['gauc_over']))}")
     if draw(st.integers(0, 4)) == 0 and not info.of_collection:
         averages = {"geometric": True, "micro": info.micro, "of_means": info.name in {"fbeta", "f1"}}
         arguments.append(

@@ -91,7 +91,11 @@ def test_only_users_who_count_need_values(call: Any) -> None:
         (BY_VALUE, {"items": TRUTH}, "items: expected values of items, by which recall counts them"),
         ("recall@2", {"convention": {"weight": "values"}}, "items: expected values of items"),
         ("hit_rate@2(weight=values)", {"items": ITEMS}, "hit_rate without weight='values', as it is no sum over"),
-        ("mrr", {"convention": {"overrides": {"mrr": {"weight": "values"}}}}, "reciprocal_rank without weight='values'"),
+        (
+            "mrr",
+            {"convention": {"overrides": {"mrr": {"weight": "values"}}}},
+            "reciprocal_rank without weight='values'",
+        ),
         ("recall@2(weight=value)", {"items": ITEMS}, "did you mean 'values'"),
     ],
 )
@@ -135,7 +139,9 @@ def test_inverse_propensities_give_the_estimators_values() -> None:
 
 def test_values_multiply_the_gains_of_grades() -> None:
     truth = [{1: 1.0, 4: 3.0}, {2: 2.0}]
-    report = evaluate(["dcg@2(weight=values,discount=none)", "recall@2(weight=values)"], truth, [[4, 2], [1, 2]], WEIGHTS)
+    report = evaluate(
+        ["dcg@2(weight=values,discount=none)", "recall@2(weight=values)"], truth, [[4, 2], [1, 2]], WEIGHTS
+    )
     assert [*report.values()] == [(3 * 5 + 2 * 4) / 2, (5 / 7 + 1) / 2]
 
 

@@ -48,7 +48,7 @@ def test_f74_a_rank_is_a_position_where_the_convention_says_so(evaluate: Any) ->
 
 
 COUNTS_OF_ITEMS = {"num_recommended", "list_fill", "user_coverage"}
-RANKED_ALIKE = sorted({*WITHOUT_ITEMS} - {"auc", "list_auc"} - COUNTS_OF_ITEMS)
+RANKED_ALIKE = sorted({*WITHOUT_ITEMS} - {"auc", "gauc", "list_auc"} - COUNTS_OF_ITEMS)
 
 
 @pytest.mark.parametrize("name", RANKED_ALIKE)
@@ -183,7 +183,7 @@ def test_f74_the_core_checks_given_ranks_itself(ranks: list[int]) -> None:
         exactk.evaluate([[1]], lists, "mrr", convention=KEEP)
 
 
-@pytest.mark.parametrize("metric", ["auc", "list_auc"])
+@pytest.mark.parametrize("metric", ["auc", "gauc", "list_auc"])
 def test_f74_pairs_are_counted_of_closed_ranks_alone(metric: str) -> None:
     lists = exactk.Rankings([0, 2], [1, 2], ranks=[1, 4])
     text = f"{metric}(num_items=9" if metric == "list_auc" else f"{metric}("

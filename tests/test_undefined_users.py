@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from functools import partial
 from itertools import pairwise
@@ -172,3 +173,44 @@ def test_an_empty_list_or_truth_is_not_counted() -> None:
         [[0], [], [1]], [[], [0, 1], None], ["recall@2", "precision@2(precision_over=list)", "novelty@2"], items=items
     )
     assert "undefined" not in report.counts
+
+
+# As scikit-learn's AUC of each user, RecBole's GAUC (which weighs by relevant items), and a mean weighted by hand give them.
+WEIGHTED_MEANS = {
+    "gauc": 6 / 12,
+    "gauc(gauc_over=positives)": 2.25 / 4,
+    "gauc(average=macro)": (5 / 8 + 3 / 4 + 1 / 4) / 3,
+    "gauc(average=macro,undefined=zero)": (5 / 8 + 3 / 4 + 1 / 4) / 4,
+}
+
+
+@pytest.mark.parametrize("evaluate", [exactk.evaluate, exactk.reference.evaluate], ids=["core", "reference"])
+def test_gauc_weighs_users_and_leaves_out_those_of_one_class(evaluate: Callable[..., exactk.Report]) -> None:
+    report = evaluate(TRUTH, SCORES, [*WEIGHTED_MEANS], per_user=True)
+    assert dict(report.items()) == pytest.approx(WEIGHTED_MEANS, rel=1e-15)
+    assert [*report.counts["evaluated"].values()] == [3, 3, 3, 4]
+    assert [*report.counts["undefined"].values()] == [1, 1, 1, 1]
+    assert "2 users skipped in gauc, gauc(gauc_over=positives), gauc(average=macro)" in str(report)
+    assert report.per_user["gauc"].tolist()[:2] == [5 / 8, 3 / 4]
+
+
+def test_gauc_is_the_same_under_every_average_of_the_convention() -> None:
+    for convention in ({"average": "micro"}, {"undefined": "one"}, "evidently", "standard"):
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            assert exactk.evaluate(TRUTH, SCORES, "gauc", convention=convention)["gauc"] == 0.5
+    of_recbole = exactk.evaluate(TRUTH[TRUTH.label > 0], SCORES, "gauc", convention="recbole")  # every row is relevant
+    assert of_recbole["gauc"] == 0.5625
+    override = exactk.conventions["standard"].replace(overrides={"gauc": {"average": "macro"}})
+    assert exactk.evaluate(TRUTH, SCORES, "gauc", convention=override)["gauc"] == pytest.approx(13 / 24)
+
+
+def test_gauc_is_weighted_merged_and_compared() -> None:
+    weights = {"u1": 2.0, "u2": 1.0, "u3": 5.0, "u4": 1.0, "u5": 0.5}
+    weighted = exactk.evaluate(TRUTH, SCORES, "gauc", weights=weights)
+    assert weighted["gauc"] == pytest.approx((2 * 4 * 5 / 8 + 3 * 3 / 4 + 0.5 * 5 / 4) / (8 + 3 + 2.5))
+    assert updated(1, 3, 6, metrics="gauc").state == exactk.evaluate(TRUTH, SCORES, "gauc").state
+    reverse = SCORES.assign(score=-SCORES.score)
+    comparison = exactk.compare(TRUTH, {"one": SCORES, "other": reverse}, "gauc")
+    (difference,) = comparison.differences
+    assert (difference.users, difference.value) == (3, pytest.approx(0.5))

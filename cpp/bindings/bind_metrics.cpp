@@ -66,6 +66,7 @@ void bind_metrics(py::module_& module) {
           },
           "The convention fields that this metric reads and most others do not.")
       .def_readonly("averages_precisions", &MetricInfo::averages_precisions)
+      .def_readonly("weighs_users", &MetricInfo::weighs_users)
       .def_readonly("uses_gains", &MetricInfo::uses_gains)
       .def_readonly("uses_ideal", &MetricInfo::uses_ideal)
       .def_readonly("pairwise", &MetricInfo::pairwise)

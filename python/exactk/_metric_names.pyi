@@ -19,6 +19,7 @@ class MetricNames:
     rbp: Metric
     err: Metric
     auc: Metric
+    gauc: Metric
     list_auc: Metric
     judged: Metric
     bpref: Metric

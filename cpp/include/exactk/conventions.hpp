@@ -50,6 +50,7 @@ enum class ItemDistance : std::uint8_t { cosine, dot, euclidean, hamming, jaccar
 enum class SerendipityOf : std::uint8_t { features, popularity };
 // Of an item from what a user had: to the nearest item, or on average.
 enum class HistoryDistance : std::uint8_t { nearest, mean };
+enum class GaucOver : std::uint8_t { impressions, positives };
 enum class IldOver : std::uint8_t { pairs, list, pairs_or_one };
 enum class MissingFeatures : std::uint8_t { raise, skip };
 enum class Tail : std::uint8_t { head_share, lowest_share, at_most };
@@ -133,6 +134,7 @@ struct Rules : JudgingFields, DiscountFields {
   Over recall_over = Over::relevant;
   Over ap_over = Over::min_cutoff_relevant;
   Over ideal_over = Over::min_cutoff_relevant;
+  GaucOver gauc_over = GaucOver::impressions;
   RboOver rbo_over = RboOver::extrapolated;
   Popularity popularity = Popularity::users;
   PopularityOver novelty_over = PopularityOver::users;

@@ -45,6 +45,7 @@ struct MetricInfo {
   bool uses_ideal = false;  // uses the gains of the ideal ranking; implies uses_gains
   // Compares every pair of items: takes no cutoff, and ties broken by id count half.
   bool pairwise = false;
+  bool weighs_users = false;  // a mean weighted by what the lists have, always a ratio of sums
   bool discounted = false;  // discounts gains by rank, as the convention says
   bool every_rank = false;  // visits every rank down to the cutoff, not only hits
   // The gain is exp2 under any convention, for grades up to the parameter.

@@ -326,6 +326,14 @@ void BatchScorer::count_undefined(const Pass& pass, Rows rows, UsersOf users_of,
   }
 }
 
+// Whether the user is in the sums of a micro average.
+bool BatchScorer::is_summed(const Pass& pass, std::size_t output_index, Rows rows,
+                            std::size_t user) const {
+  if (policy_of(pass, rows, user).empty != Empty::compute) return false;
+  const bool leaves_out = pass.info->weighs_users && pass.rules.undefined == Undefined::skip;
+  return !leaves_out || ratios_.denominators[output_index][user] != 0;
+}
+
 void BatchScorer::reduce(const Pass& pass, Rows rows) {
   for (std::size_t i = 0; i < pass.outputs.size(); ++i) {
     const std::size_t output = pass.outputs[i];
@@ -340,7 +348,7 @@ void BatchScorer::reduce(const Pass& pass, Rows rows) {
     }
     if (!job_.request.ratios.empty()) write_ratios(pass, i, rows);
     for (std::size_t user = 0; user < users_.size(); ++user) {
-      if (policy_of(pass, rows, user).empty != Empty::compute) continue;
+      if (!is_summed(pass, i, rows, user)) continue;
       sums_[output].add_ratio(ratios_.numerators[i][user], ratios_.denominators[i][user],
                               weights_.empty() ? 1 : weights_[user]);
     }
@@ -364,10 +372,10 @@ void BatchScorer::write_ratios(const Pass& pass, std::size_t output_index, Rows 
   const std::span<double> parts = job_.request.ratios.subspan(2 * row * size, 2 * size);
   const double left_out = std::numeric_limits<double>::quiet_NaN();
   for (std::size_t i = 0; i < users_.size(); ++i) {
-    const bool is_summed = policy_of(pass, rows, i).empty == Empty::compute;
+    const bool is_kept = is_summed(pass, output_index, rows, i);
     const auto user = static_cast<std::size_t>(users_[i]);
-    parts[user] = is_summed ? ratios_.numerators[output_index][i] : left_out;
-    parts[size + user] = is_summed ? ratios_.denominators[output_index][i] : left_out;
+    parts[user] = is_kept ? ratios_.numerators[output_index][i] : left_out;
+    parts[size + user] = is_kept ? ratios_.denominators[output_index][i] : left_out;
   }
 }
 

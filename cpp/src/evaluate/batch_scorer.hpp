@@ -68,6 +68,8 @@ class BatchScorer {
   Violation count_lists(std::size_t list_count_index, Rows rows, Lists lists);
   template <class UsersOf>
   void count_undefined(const Pass& pass, Rows rows, UsersOf users_of, Tally& tally) const;
+  [[nodiscard]] bool is_summed(const Pass& pass, std::size_t output_index, Rows rows,
+                               std::size_t user) const;
   void reduce(const Pass& pass, Rows rows);
   void write_per_user(std::size_t output);
   void write_ratios(const Pass& pass, std::size_t output_index, Rows rows);

@@ -56,6 +56,8 @@ constexpr std::array<std::string_view, 2> kNames<SerendipityOf> = {"features", "
 template <>
 constexpr std::array<std::string_view, 2> kNames<HistoryDistance> = {"nearest", "mean"};
 template <>
+constexpr std::array<std::string_view, 2> kNames<GaucOver> = {"impressions", "positives"};
+template <>
 constexpr std::array<std::string_view, 3> kNames<IldOver> = {"pairs", "list", "pairs_or_one"};
 template <>
 constexpr std::array<std::string_view, 2> kNames<MissingFeatures> = {"raise", "skip"};
@@ -151,6 +153,9 @@ constexpr auto kFields = std::to_array<ConventionField>({
         "ap_over", "the divisor of average precision and average recall"),
     choice<&Rules::ideal_over, cutoff, min_cutoff_relevant, min_list_relevant, all_judged>(
         "ideal_over", "the number of ranks in the ideal ranking of nDCG"),
+    choice<&Rules::gauc_over, GaucOver::impressions, GaucOver::positives>(
+        "gauc_over",
+        "what weighs the users of gauc: the ranked items of each, or the relevant ones"),
     choice<&Rules::rbo_over, RboOver::extrapolated, RboOver::truncated>(
         "rbo_over",
         "the depths of rank-biased overlap: all, with the overlap at the end of the lists for "

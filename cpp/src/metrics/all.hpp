@@ -53,7 +53,7 @@ struct MetricList {
 using AllMetrics =
     MetricList<Precision, Recall, Fbeta, F1, HitRate, AveragePrecision, AverageRecall,
                MeanPrecision, SetAveragePrecision, ReciprocalRank, Dcg, Ndcg, RPrecision, Rbp, Err,
-               Auc, ListAuc, Judged, Bpref, NumHits, NumRelevant, NumRecommended, ListFill,
+               Auc, GroupedAuc, ListAuc, Judged, Bpref, NumHits, NumRelevant, NumRecommended, ListFill,
                UserCoverage, Novelty, Surprisal, ExpectedPopularityComplement,
                ExpectedFreeDiscovery, AverageRecommendationPopularity, PopularityRank,
                AveragePercentageOfLongTail, IntraListDiversity, Serendipity, Calibration,

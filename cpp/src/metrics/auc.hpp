@@ -43,6 +43,41 @@ class Auc {
   double wrong_pairs_ = 0;
 };
 
+// The mean of AUC over users, weighted by how much there is to rank. Others are left out.
+class GroupedAuc {
+ public:
+  static constexpr std::string_view kAliases[] = {"grouped_auc", "group_auc"};
+  static constexpr std::string_view kOwnFields[] = {"gauc_over"};
+  static constexpr MetricInfo info{
+      .name = "gauc",
+      .aliases = kAliases,
+      .summary =
+          "mean of auc over users with relevant and other ranked items, weighted by their number",
+      .formula = "(sum over users of w auc) / (sum over users of w), w = |T| + N - h",
+      .source = "Zhou et al. 2018 (Deep Interest Network)",
+      .undefined_case = Auc::info.undefined_case,
+      .own_fields = kOwnFields,
+      .pairwise = true,
+      .weighs_users = true};
+
+  double accumulate(const JudgedItem& item) noexcept { return auc_.accumulate(item); }
+  static double expectation(const TiedHits& tied, Count ranks) noexcept {
+    return Auc::expectation(tied, ranks);
+  }
+  static Ratio ratio_at(double wrong_pairs, const CutoffCounts& counts,
+                        const Rules& rules) noexcept {
+    const Ratio auc = Auc::ratio_at(wrong_pairs, counts, rules);
+    if (auc.denominator == 0) return {0, 0};
+    const Count others = counts.list_length - counts.hits;
+    const bool counts_all = rules.gauc_over == GaucOver::impressions;
+    const auto weight = static_cast<double>(counts.relevant + (counts_all ? others : 0));
+    return {weight * (auc.numerator / auc.denominator), weight};
+  }
+
+ private:
+  Auc auc_;
+};
+
 // AUC over all items. Every order of the items that are not recommended is equally likely, so a
 // relevant item among them is expected halfway down.
 class ListAuc {

@@ -101,6 +101,8 @@ class Convention(Record, kw_only=True):
         The divisor of average precision and average recall.
     ideal_over : {'cutoff', 'min_cutoff_relevant', 'min_list_relevant', 'all_judged'}, default 'min_cutoff_relevant'
         The number of ranks in the ideal ranking of nDCG.
+    gauc_over : {'impressions', 'positives'}, default 'impressions'
+        What weighs the users of gauc: the ranked items of each, or the relevant ones.
     rbo_over : {'extrapolated', 'truncated'}, default 'extrapolated'
         The depths of rank-biased overlap: all, with the overlap at the end of the lists for those below, or those down
         to the cutoff.
@@ -225,6 +227,7 @@ class Convention(Record, kw_only=True):
         "min_cutoff_relevant"
     )
     ideal_over: Literal["cutoff", "min_cutoff_relevant", "min_list_relevant", "all_judged"] = "min_cutoff_relevant"
+    gauc_over: Literal["impressions", "positives"] = "impressions"
     rbo_over: Literal["extrapolated", "truncated"] = "extrapolated"
     popularity: Literal["users", "interactions"] = "users"
     novelty_over: Literal["users", "interactions"] = "users"

@@ -45,6 +45,7 @@ RecallOver: _t.TypeAlias = _t.Literal["relevant", "min_cutoff_relevant", "min_li
 Weight: _t.TypeAlias = _t.Literal["one", "values", "self_normalized"]
 ApOver: _t.TypeAlias = _t.Literal["cutoff", "list", "relevant", "min_cutoff_relevant", "min_list_relevant", "hits"]
 IdealOver: _t.TypeAlias = _t.Literal["cutoff", "min_cutoff_relevant", "min_list_relevant", "all_judged"]
+GaucOver: _t.TypeAlias = _t.Literal["impressions", "positives"]
 RboOver: _t.TypeAlias = _t.Literal["extrapolated", "truncated"]
 Popularity: _t.TypeAlias = _t.Literal["users", "interactions"]
 NoveltyOver: _t.TypeAlias = _t.Literal["users", "interactions"]
@@ -95,6 +96,7 @@ class FieldTypes(_t.TypedDict, total=False):
     weight: Weight
     ap_over: ApOver
     ideal_over: IdealOver
+    gauc_over: GaucOver
     rbo_over: RboOver
     popularity: Popularity
     novelty_over: NoveltyOver

@@ -348,7 +348,7 @@ def _resolve_values(
     custom = info if isinstance(info, CustomInfo) else None
     if custom is not None and cutoffs == [None]:
         raise input_error("metrics", f"{info.name}@k, as for every custom metric", quote(spelling.text))
-    convention_rules = convention.rules(override_name(info.name, cutoffs[0]))  # all are cutoffs, or there is none
+    convention_rules = _rules_of_metric(info, convention, cutoffs[0])  # all are cutoffs, or there is none
     rules = convention_rules | changes
     # There is nothing to average in a value of all lists together.
     rules["average"] = changes.get("average", "macro") if info.of_collection else rules["average"]
@@ -367,6 +367,15 @@ def _resolve_values(
         if len(name) > _MAX_LENGTH:  # it could not be read again
             raise input_error("metrics", f"names of at most {_MAX_LENGTH} characters", str(len(name)))
         yield Value(name, info.name, cutoff, parameter, rules_of_all, spelling.at(cutoff), spelling.label, custom)
+
+
+def _rules_of_metric(info: _core.MetricInfo | CustomInfo, convention: Convention, cutoff: int | None) -> dict[str, Any]:
+    """Return the convention's rules for the metric: users who are weighted have a mean of their own, unless an override has."""
+    override = override_name(info.name, cutoff)
+    rules = convention.rules(override)
+    if not info.weighs_users:
+        return rules
+    return rules | {"average": "micro", "undefined": "skip"} | convention.overrides.get(override, {})
 
 
 def check_average(info: _core.MetricInfo | CustomInfo, average: str, spelling: str) -> None:
@@ -459,7 +468,9 @@ def error_of_all_values(metric: str, name: str, value: object) -> InputError:
 def _tell_ignored(name: str, value: object, metric: str, spelling: str) -> None:
     """Warn that the metric does not read the field, or refuse items that count by their values."""
     if name == "weight" and value != "one":
-        expected = f"{metric} without weight={value!r}, as it is no sum over relevant items, which alone can be weighted"
+        expected = (
+            f"{metric} without weight={value!r}, as it is no sum over relevant items, which alone can be weighted"
+        )
         hint = f"{_weighted_metrics()} count items by their values, and exactk.custom makes other metrics that do"
         raise input_error("metrics", expected, spelling, hint=hint)
     warn(f"{name} has no effect on {metric}: leave it out")
@@ -468,9 +479,7 @@ def _tell_ignored(name: str, value: object, metric: str, spelling: str) -> None:
 def _warn_of_unweighted(values: Sequence[Value]) -> None:
     """Warn if items count by their values, by the whole convention, and not in all metrics."""
     unweighted = [
-        value.spelling
-        for value in values
-        if value.rules["weight"] != "one" and "weight" in ignored_fields(value.info)
+        value.spelling for value in values if value.rules["weight"] != "one" and "weight" in ignored_fields(value.info)
     ]
     if unweighted:
         names = ", ".join(dict.fromkeys(unweighted))
@@ -484,7 +493,7 @@ def _weighted_metrics() -> str:
 def _fields_of_metric(value: Value, convention: Convention) -> list[str]:
     """Return the fields that the metric's string or an override changes."""
     override = override_name(value.metric, value.cutoff)
-    rules = convention.rules(override)
+    rules = _rules_of_metric(value.info, convention, value.cutoff)
     overrides = {*convention.overrides.get(override, ()), *convention.overrides.get(value.metric, ())}
     if not overrides and value.rules == rules:
         return []

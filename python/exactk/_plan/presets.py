@@ -133,6 +133,7 @@ PRESETS: Mapping[str, Mapping[str, Any]] = MappingProxyType(
             "entropy_over": "distinct_items",
             "overrides": {
                 "auc": {"negative_infinity": "exclude"},
+                "gauc": {"negative_infinity": "exclude", "gauc_over": "positives"},
                 "arp": {"users": "predictions"},
                 "aplt": {"users": "predictions", "tail": "lowest_share", "unseen_items": "zero"},
             },

@@ -151,13 +151,13 @@ def range_of_metric(
     if rules["duplicate_items"] == "count":  # so that a list may have more hits than there are relevant items
         return 0.0, math.inf
     if "weight" in info.own_fields and rules["weight"] != "one":
-        return 0.0, 1.0 if _is_share_of_values(info, rules) else math.inf
+        return 0.0, 1.0 if is_share_of_values(info, rules) else math.inf
     if info.unit_range:
         return 0.0, 1.0
     return 0.0, float(cutoff or math.inf) if info.at_most_cutoff else math.inf
 
 
-def _is_share_of_values(info: _core.MetricInfo, rules: Mapping[str, Any]) -> bool:
+def is_share_of_values(info: _core.MetricInfo, rules: Mapping[str, Any]) -> bool:
     """Return whether the values of hits are divided by those of relevant items, not by ranks or 1."""
     over = next((rules[name] for name in info.own_fields if name.endswith("_over")), None)
     return rules["weight"] == "self_normalized" if over is None else over not in {"cutoff", "list"}

@@ -9,7 +9,15 @@ from exactk._inputs.restrictions import Shard
 from exactk._plan.conventions import Convention
 from exactk._plan.metric_strings import plan
 from exactk._plan.metrics import CustomInfo, check_name
-from exactk._plan.values import as_plan, is_in_unit_range, plan_group_tallies, plan_item_tallies, range_of
+from exactk._plan.values import (
+    as_plan,
+    is_in_unit_range,
+    is_share_of_values,
+    plan_group_tallies,
+    plan_item_tallies,
+    range_of,
+    reads_item_values,
+)
 from exactk._report.sums import Label, Sums
 from exactk._report.tallies import group_tally_from_bytes, tally_from_bytes
 from exactk._runtime.errors import StateMismatchError, as_unit_names
@@ -269,7 +277,8 @@ def _scales_of_part(part: Value, *, weighted: bool) -> tuple[int, int, int]:
     """Return the scales of the core's sums."""
     if weighted or part.rules["average"] == "micro":
         return _WEIGHED_SCALES
-    has_unit_range = part.info.unit_range and part.rules["duplicate_items"] != "count"
+    is_share = is_share_of_values(part.info, part.rules) if reads_item_values(part) else part.info.unit_range
+    has_unit_range = is_share and part.rules["duplicate_items"] != "count"
     return _UNIT_SCALES if has_unit_range and part.rules["average"] == "macro" else _WIDE_SCALES
 
 

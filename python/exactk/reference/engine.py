@@ -53,7 +53,7 @@ def _evaluate(problem: Problem) -> Outcome:
     users = _checked_users(problem)
     raw_ratios = _ratios_by_value(problem, users)
     ratios = [
-        [None if _leaves_out(ratio, value.rules) else ratio for ratio in row]
+        [None if _leaves_out(ratio, value) else ratio for ratio in row]
         for value, row in zip(problem.values, raw_ratios, strict=True)
     ]
     per_user = np.array(
@@ -138,9 +138,10 @@ def _ratio(metric: str, judged: JudgedUser, k: int | None, rules: Rules, paramet
     return METRICS[metric](judged, k, rules, parameter)
 
 
-def _leaves_out(ratio: Ratio | None, rules: Rules) -> bool:
+def _leaves_out(ratio: Ratio | None, value: Value) -> bool:
     is_undefined = ratio is not None and ratio[1] == 0
-    return is_undefined and rules["undefined"] == "skip" and rules["average"] != "micro"
+    is_mean = value.rules["average"] != "micro" or value.info.weighs_users
+    return is_undefined and value.rules["undefined"] == "skip" and is_mean
 
 
 def _undefined_users(users: JudgedUsers, value: Value, ratios: Sequence[Ratio | None]) -> int:

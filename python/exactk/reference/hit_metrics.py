@@ -348,6 +348,18 @@ def auc(user: JudgedUser, k: int | None, rules: Rules, _: float) -> Ratio:
 
 
 @register
+def gauc(user: JudgedUser, k: int | None, rules: Rules, _: float) -> Ratio:
+    """AUC times the number of items, and this number: of all that AUC compares, or of the relevant ones.
+
+    Zhou et al.: Deep Interest Network for Click-Through Rate Prediction, KDD 2018, section 5.3.
+    """
+    right, pairs = auc(user, k, rules, 0)
+    others = len(user.ranking) - user.hits(None) if rules["gauc_over"] == "impressions" else 0
+    weight = user.relevant + others if pairs else 0
+    return weight * (right / (pairs or 1)), weight
+
+
+@register
 def list_auc(user: JudgedUser, k: int | None, _rules: Rules, items: float) -> Ratio:
     """AUC of N items, those beyond the list in random order: a hit among them is halfway down. As in implicit.
 

@@ -112,6 +112,7 @@ def _expected_reciprocal_rank(tie: Tie, _user: JudgedUser, _rules: Rules) -> flo
 
 EXPECTATIONS: dict[str, Expectation | None] = {
     "auc": None,  # its formula already counts ties half
+    "gauc": None,
     "precision": _expected_found,
     "recall": _expected_found,
     "fbeta": _expected_hits,
