@@ -426,11 +426,11 @@ def _ratio(asked: Asked, judged: Judged) -> tuple[Fraction, Fraction]:  # noqa: 
         case "auc" | "gauc":
             others = len(judged.slots) - len(judged.hits(None))
             below = [sum(not o.is_relevant and o.rank > slot.rank for o in judged.slots) for slot in judged.hits(None)]
-            right, pairs = Fraction(sum(below)), Fraction(t * others)
+            right_ones, pairs = Fraction(sum(below)), Fraction(t * others)
             if asked.metric == "auc" or not pairs:
-                return right, pairs
-            weight = t + others if rules["gauc_over"] == "impressions" else t
-            return weight * right / pairs, Fraction(weight)
+                return right_ones, pairs
+            size = Fraction(t + others if rules["gauc_over"] == "impressions" else t)
+            return size * right_ones / pairs, size
         case "judged":
             all_judged = Judged([], [Fraction(1)] * (t + judged.nonrelevant), 0)
             length = judged.length(k)
@@ -526,8 +526,11 @@ def _sum_of_gains(hits: Sequence[Slot], rules: Rules) -> Fraction:
 
 def _counted_divisor(over: str, judged: Judged, k: int | None, rules: Rules) -> Fraction:
     """Return the divisor, where it counts relevant items by what these count."""
+    counts_ranks = over in {"cutoff", "list"}
+    if counts_ranks and rules["weight"] == "self_normalized":
+        over, counts_ranks = "relevant", False
     number = _divisor(over, judged, k)
-    if rules["weight"] == "one" or over in {"cutoff", "list"}:
+    if rules["weight"] == "one" or counts_ranks:
         return Fraction(number)
     return sum(_relevant_gains(judged, rules)[:number], Fraction(0))
 
@@ -638,6 +641,15 @@ def _number(ratio: tuple[Fraction, Fraction], rules: Rules) -> float:
     return float(numerator / denominator)
 
 
+def _refuse_values_over_counts(asked: Asked) -> None:
+    rules = asked.rules
+    if asked.metric in WEIGHTED and rules["weight"] != "one":
+        if asked.metric == "ndcg" and rules["ideal_over"] == "cutoff":
+            raise RefusedError("an ideal list that goes on past the relevant items has ones")
+        if asked.metric == "average_precision" and rules["ap_over"] == "hits":
+            raise RefusedError("hits are counted, not weighed")
+
+
 def _refuse_without_meaning(asked: Asked) -> None:
     """Raise RefusedError where the rules say nothing of this metric."""
     rules = asked.rules
@@ -656,13 +668,7 @@ def _refuse_without_meaning(asked: Asked) -> None:
     counts_rows = rules["popularity"] == "interactions" and rules["novelty_over"] == "users"
     if counts_rows and asked.metric in {"novelty", "surprisal"}:
         raise RefusedError("a user may have an item more than once")
-    if asked.metric in WEIGHTED and rules["weight"] != "one":
-        if asked.metric == "ndcg" and rules["ideal_over"] == "cutoff":
-            raise RefusedError("an ideal list that goes on past the relevant items has ones")
-        if asked.metric == "average_precision" and rules["ap_over"] == "hits":
-            raise RefusedError("hits are counted, not weighed")
-        if asked.metric == "precision" and rules["weight"] == "self_normalized":
-            raise RefusedError("that is recall")
+    _refuse_values_over_counts(asked)
     if asked.metric == "aplt" and rules["tail"] != "at_most" and asked.parameter > 1:
         raise RefusedError("a share is at most 1")
     if asked.metric in _OF_PAIRS:

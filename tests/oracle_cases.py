@@ -330,7 +330,7 @@ def _draw_metrics(
     for name in rng.sample(names, rng.choice([1, 2, 4])):
         info = metric_registry[name]
         cutoff = None if info.pairwise or rng.random() < 0.3 else rng.choice([1, 2, 3, 4, 6, 10])
-        own = {"average": "micro", "undefined": "skip"} if name == "gauc" else {}
+        usual = {"average": "micro", "undefined": "skip"} if name == "gauc" else {}
         choices: dict[str, Any] = {"gauc_over": rng.choice(CHOICES["gauc_over"])} if name == "gauc" else {}
         if rng.random() < 0.2:
             averages = {"geometric": True, "micro": info.micro, "macro": True}
@@ -339,7 +339,7 @@ def _draw_metrics(
             if rng.random() < (0.05 if field in RANKING_FIELDS else 0.15):
                 choices[field] = rng.choice(CHOICES[field])
         choices |= _draw_item_fields(rng, name, rules, may_refuse_ties=may_refuse_ties)
-        of_metric = {**rules, **own, **overrides.get(name, {}), **choices}
+        of_metric = {**rules, **usual, **overrides.get(name, {}), **choices}
         if of_metric["ties"] == "expected" and name not in EXPECTED:
             choices["ties"] = "lowest_id" if name in OF_ITEMS else "pessimistic"
         arguments = [f"{field}={value}" for field, value in choices.items()]

@@ -128,6 +128,8 @@ OF_PROPENSITIES: dict[str, float] = {
     "dcg@2(weight=self_normalized)": 0.496024,
     "dcg@2(weight=self_normalized,average=micro)": 0.500949,
     "rbp@2(p=0.8,weight=self_normalized)": 0.110476,
+    "precision@2(weight=self_normalized)": 13 / 21,
+    "map@2(weight=self_normalized,ap_over=cutoff)": 19 / 42,
 }
 
 

@@ -98,7 +98,6 @@ CASES: dict[str, Call] = {
     "users of interactions": evaluation("novelty(popularity=interactions,novelty_over=users)", items=SEEN),
     "values over hits": evaluation("map@3(weight=values,ap_over=hits)"),
     "values under a full ideal": evaluation("ndcg@3(weight=values,ideal_over=cutoff,gain=binary)"),
-    "normalized precision": evaluation("precision@3(weight=self_normalized)"),
     "values times gains": evaluation(
         "dcg@3(weight=values,gain=exp2)", truth=GRADED_HIGH, items=Items(ITEMS, values=dict.fromkeys(ITEMS, 2.0))
     ),

@@ -83,17 +83,19 @@ Rules of_whole_lists(Rules rules) {
 
 // Whether the values of hits are divided by those of relevant items, not by ranks or 1.
 bool is_share_of_values(const MetricInfo& info, const Rules& rules) {
+  if (is_self_normalized(rules.weight)) return true;
   constexpr std::array<std::pair<std::string_view, Over Rules::*>, 4> kDivisors = {{
       {"precision_over", &Rules::precision_over},
       {"recall_over", &Rules::recall_over},
       {"ap_over", &Rules::ap_over},
       {"ideal_over", &Rules::ideal_over},
   }};
-  for (const auto& [field, over] : kDivisors) {
-    if (std::ranges::find(info.own_fields, field) != info.own_fields.end())
-      return counts_relevant(rules.*over);
-  }
-  return rules.weight == Weight::self_normalized;
+  const auto counts_relevant_items = [&](const auto& divisor) {
+    const auto& [field, over] = divisor;
+    const bool is_read = std::ranges::find(info.own_fields, field) != info.own_fields.end();
+    return is_read && counts_relevant(rules.*over);
+  };
+  return std::ranges::any_of(kDivisors, counts_relevant_items);
 }
 
 Needs needs_of(const MetricInfo& info, const Rules& rules) {
@@ -331,9 +333,9 @@ Plan make_plan(const Request& request) {
            .parameter = value.parameter,
            .rules = rules,
            .judging_rules_index = 0,
-           .unit_range = rules.duplicate_items != Duplicates::count &&
-                         (rules.weight == Weight::one ? info.unit_range
-                                                      : is_share_of_values(info, rules)),
+           .unit_range =
+               rules.duplicate_items != Duplicates::count &&
+               (rules.weight == Weight::one ? info.unit_range : is_share_of_values(info, rules)),
            .is_mean_over_hits = is_mean_over_hits(info, rules),
            .needs = needs_of(info, rules)});
       cutoffs.emplace_back();

@@ -174,10 +174,6 @@ void check_weight(const MetricInfo& info, const PlannedValue& value) {
     refuse_divisor("ideal_over other than 'cutoff' where items count by their values", "'cutoff'",
                    {"ideal_over", "min_cutoff_relevant"});
   }
-  if (rules.weight == Weight::self_normalized && info.name == "precision") {
-    refuse(value, "weight='values', as recall is what divides by the values of relevant items",
-           "weight='self_normalized'");
-  }
 }
 
 void check_cutoff(const PlannedValue& value) {

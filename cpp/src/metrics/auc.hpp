@@ -68,9 +68,7 @@ class GroupedAuc {
                         const Rules& rules) noexcept {
     const Ratio auc = Auc::ratio_at(wrong_pairs, counts, rules);
     if (auc.denominator == 0) return {0, 0};
-    const Count others = counts.list_length - counts.hits;
-    const bool counts_all = rules.gauc_over == GaucOver::impressions;
-    const auto weight = static_cast<double>(counts.relevant + (counts_all ? others : 0));
+    const double weight = gauc_weight(rules.gauc_over, counts);
     return {weight * (auc.numerator / auc.denominator), weight};
   }
 

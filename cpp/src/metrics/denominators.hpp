@@ -39,6 +39,23 @@ struct CutoffCounts {
   return counts.relevant;
 }
 
+// Whether a divisor counts relevant items. The others count ranks.
+[[nodiscard]] constexpr bool counts_relevant(Over over) noexcept {
+  return over != Over::cutoff && over != Over::list;
+}
+
+// Whether what counts items by their values is divided by those of relevant items, whatever the
+// divisor counts.
+[[nodiscard]] constexpr bool is_self_normalized(Weight weight) noexcept {
+  return weight == Weight::self_normalized;
+}
+
+// Returns the weight of a user in GAUC.
+[[nodiscard]] inline double gauc_weight(GaucOver over, const CutoffCounts& counts) noexcept {
+  const Count others = counts.list_length - counts.hits;
+  return static_cast<double>(counts.relevant + (over == GaucOver::impressions ? others : 0));
+}
+
 // Returns the divisor of a mean over the items of a list that count.
 [[nodiscard]] inline Count list_mean_divisor(Over over, Count items,
                                              const CutoffCounts& counts) noexcept {

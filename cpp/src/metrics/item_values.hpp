@@ -9,16 +9,26 @@
 
 namespace exactk {
 
-// Whether a divisor counts relevant items. The others count ranks.
-[[nodiscard]] constexpr bool counts_relevant(Over over) noexcept {
-  return over != Over::cutoff && over != Over::list;
-}
-
 // A divisor in which each relevant item counts by its gain: the sum of so many of the highest.
 class GainDivisor {
  public:
-  explicit GainDivisor(const Context& context) : row_(context.row), run_(context.run) {}
+  explicit GainDivisor(const Context& context)
+      : row_(context.row),
+        run_(context.run),
+        is_normalized_(is_self_normalized(context.rules.weight)) {}
 
+  [[nodiscard]] bool is_normalized() const noexcept { return is_normalized_; }
+
+  // Returns the ratio to this divisor. Relevant items have no more than all of them, except by
+  // rounding in another order of terms.
+  [[nodiscard]] Ratio ratio(double numerator, Over over, const CutoffCounts& counts) {
+    if (is_normalized_ && !counts_relevant(over)) over = Over::relevant;
+    const double denominator = at(over, counts);
+    const bool has_most = counts_relevant(over) && !row_.hits_repeat;
+    return {has_most ? std::min(numerator, denominator) : numerator, denominator};
+  }
+
+ private:
   // Adds each gain once, because cutoffs ascend.
   [[nodiscard]] double at(Over over, const CutoffCounts& counts) {
     const Count number = divisor(over, counts);
@@ -31,17 +41,9 @@ class GainDivisor {
     return sum_.total();
   }
 
-  // Returns the ratio to this divisor. Relevant items have no more than all of them, except by
-  // rounding in another order of terms.
-  [[nodiscard]] Ratio ratio(double numerator, Over over, const CutoffCounts& counts) {
-    const double denominator = at(over, counts);
-    const bool has_most = counts_relevant(over) && !row_.hits_repeat;
-    return {has_most ? std::min(numerator, denominator) : numerator, denominator};
-  }
-
- private:
   const HitRow& row_;
   const Run& run_;
+  bool is_normalized_;
   RoundedSum sum_;
   std::size_t summed_ = 0;
 };
@@ -81,7 +83,7 @@ class SumOfGains {
     return sum_.expectation(tied, ranks);
   }
   [[nodiscard]] Ratio ratio_at(double sum, const CutoffCounts& counts, const Rules& rules) {
-    if (rules.weight != Weight::self_normalized) return sum_.ratio_at(sum, counts, rules);
+    if (!divisor_.is_normalized()) return sum_.ratio_at(sum, counts, rules);
     return divisor_.ratio(sum, Over::relevant, counts);
   }
 

@@ -375,7 +375,7 @@ def _rules_of_metric(info: _core.MetricInfo | CustomInfo, convention: Convention
     rules = convention.rules(override)
     if not info.weighs_users:
         return rules
-    return rules | {"average": "micro", "undefined": "skip"} | convention.overrides.get(override, {})
+    return {**rules, "average": "micro", "undefined": "skip", **convention.overrides.get(override, {})}
 
 
 def check_average(info: _core.MetricInfo | CustomInfo, average: str, spelling: str) -> None:

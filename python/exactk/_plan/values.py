@@ -157,10 +157,10 @@ def range_of_metric(
     return 0.0, float(cutoff or math.inf) if info.at_most_cutoff else math.inf
 
 
-def is_share_of_values(info: _core.MetricInfo, rules: Mapping[str, Any]) -> bool:
+def is_share_of_values(info: _core.MetricInfo | CustomInfo, rules: Mapping[str, Any]) -> bool:
     """Return whether the values of hits are divided by those of relevant items, not by ranks or 1."""
-    over = next((rules[name] for name in info.own_fields if name.endswith("_over")), None)
-    return rules["weight"] == "self_normalized" if over is None else over not in {"cutoff", "list"}
+    divisors = [rules[name] for name in info.own_fields if name.endswith("_over")]
+    return rules["weight"] == "self_normalized" or any(over not in {"cutoff", "list"} for over in divisors)
 
 
 def range_text(info: _core.MetricInfo) -> str:

@@ -89,23 +89,37 @@ def counted_divisor(over: str, user: JudgedUser, k: int | None, rules: Rules) ->
 
     With propensities, that is the self-normalised estimator of Swaminathan, Joachims 2015, and PSP@k of Jain et al. 2016.
     """
+    if rules["weight"] == "self_normalized" and over in _OF_RANKS:
+        over = "relevant"
     number = divisor(over, user, k)
-    if rules["weight"] == "one" or over in {"cutoff", "list"}:  # which count ranks
+    if rules["weight"] == "one" or over in _OF_RANKS:
         return number
     return math.fsum(sorted((counted_gain(item, rules) for item in user.relevant_items), reverse=True)[:number])
 
 
-_OVER = {"precision": "precision_over", "recall": "recall_over", "average_precision": "ap_over"}
+_OF_RANKS = {"cutoff", "list"}  # divisors that do not count relevant items
+
+
+def _divides_values(field: str | None, rules: Rules) -> bool:
+    counts = field is not None and rules[field] not in _OF_RANKS
+    return rules["weight"] == "self_normalized" or (rules["weight"] == "values" and counts)
+
+
+_HAS_MOST: dict[str, Callable[[Rules], bool]] = {
+    "precision": partial(_divides_values, "precision_over"),
+    "recall": partial(_divides_values, "recall_over"),
+    "average_precision": partial(_divides_values, "ap_over"),
+    "dcg": partial(_divides_values, None),
+    "rbp": partial(_divides_values, None),
+    "ndcg": lambda _rules: True,
+}
+"""Whether a metric divides what the hits have by what relevant items have, which is no less."""
 
 
 def bounded(metric: str, numerator: float, denominator: float, user: JudgedUser, rules: Rules) -> Ratio:
     """Return the ratio: 1, where rounding in another order of terms alone would put it above."""
-    if metric in {"dcg", "rbp"}:
-        has_most = rules["weight"] == "self_normalized"
-    else:
-        is_counted = metric in _OVER and (rules["weight"] == "one" or rules[_OVER[metric]] in {"cutoff", "list"})
-        has_most = metric == "ndcg" or (metric in _OVER and not is_counted)
-    return (min(numerator, denominator) if has_most and not user.hits_repeat else numerator), denominator
+    has_most = metric in _HAS_MOST and _HAS_MOST[metric](rules) and not user.hits_repeat
+    return (min(numerator, denominator) if has_most else numerator), denominator
 
 
 @terms_of("fbeta", "f1", "num_hits")

@@ -123,7 +123,6 @@ def _faults_of_value(value: Value) -> dict[str, bool]:
         "gains of the ideal": fills_ideal and rules["gain"] != "binary",
         "values of items over hits": has_values and info.averages_precisions and rules["ap_over"] == "hits",
         "values of items under a full ideal": has_values and fills_ideal,
-        "normalized precision": rules["weight"] == "self_normalized" and value.metric == "precision",
     }
 
 
