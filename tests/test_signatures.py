@@ -26,6 +26,7 @@ from exactk._options import (
     EvaluatorOptions,
     FusionOptions,
     JudgeOptions,
+    ListOptions,
     Options,
     TopKOptions,
     UpdateOptions,
@@ -48,6 +49,8 @@ COLUMNS = {
 CONVERSIONS = {
     ("agreement", "one"): COLUMNS["predictions"],
     ("agreement", "other"): COLUMNS["predictions"],
+    ("drift", "one"): COLUMNS["predictions"],
+    ("drift", "other"): COLUMNS["predictions"],
     ("fuse", "systems"): COLUMNS["predictions"],
     ("as_truth", "value"): COLUMNS["truth"],
     ("as_predictions", "value"): COLUMNS["predictions"],
@@ -110,6 +113,7 @@ TAKING_OPTIONS: dict[str, tuple[Callable[..., Any], Any]] = {
     "compare": (exactk.compare, CompareOptions),
     "compare_reports": (exactk.compare_reports, CompareReportsOptions),
     "agreement": (exactk.agreement, AgreementOptions),
+    "drift": (exactk.drift, ListOptions),
     "judge": (exactk.judge, JudgeOptions),
     "topk": (exactk.topk, TopKOptions),
     "fuse": (exactk.fuse, FusionOptions),
@@ -214,7 +218,7 @@ def test_functions_work_without_docstrings() -> None:
 
 def test_the_reference_has_the_options_of_the_core() -> None:
     """And no defaults of its own."""
-    for name in ("evaluate", "compare", "agreement", "judge", "topk", "fuse"):
+    for name in ("evaluate", "compare", "agreement", "drift", "judge", "topk", "fuse"):
         _, kind = TAKING_OPTIONS[name]
         core, reference = parameters_of(getattr(exactk, name)), parameters_of(getattr(exactk.reference, name))
         options = reference.pop("options")

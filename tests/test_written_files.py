@@ -50,6 +50,7 @@ def python_writers() -> dict[str, Write]:
         exactk.fuse({"one": {"q": ["a"]}}),
         exactk.explain([[0]], [[0]], 0, "mrr"),
         exactk.evaluate([[0]], [[0]], "mrr", per_user=True).worst("mrr"),
+        exactk.drift([[0]], [[1]], k=1),
     ]
     results += [exactk.choose(comparison, "mrr"), exactk.matching_conventions(TRUTH, SYSTEMS["one"], {"mrr": 0.75})]
     writers: dict[str, Write] = {}

@@ -121,7 +121,7 @@ SCORES = Listing([*PREDICTIONS[1:], "array of float or int"], includes=lambda on
 
 # The arguments of functions and classes that take containers.
 CONTAINER_ARGUMENTS = {
-    PACKAGE / "_agreement.py": {("agreement", "one, other"): Listing(PREDICTIONS)},
+    PACKAGE / "_agreement.py": {(name, "one, other"): Listing(PREDICTIONS) for name in ("agreement", "drift")},
     PACKAGE / "_inputs" / "conversions.py": {
         ("as_truth", "value"): Listing(["Truth"]),
         ("as_predictions", "value"): Listing(PREDICTIONS),

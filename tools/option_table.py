@@ -19,6 +19,7 @@ _FUNCTIONS: dict[str, Callable[..., Any]] = {
     "`evaluate`": exactk.evaluate,
     "`compare`": exactk.compare,
     "`agreement`": exactk.agreement,
+    "`drift`": exactk.drift,
     "`judge`": exactk.judge,
     "`topk`": exactk.topk,
     "one metric, `matching_conventions`": exactk.ndcg_at_k,

@@ -10,7 +10,7 @@ mappings by user, lists, arrays, sparse matrices or files.
   called, and makes metric strings: ``metrics.ndcg @ 10``.
 - `explain` shows why a user's values are what they are, item by item.
 - `judge` returns the lists beside the truth as arrays, for metrics of your own; `custom` puts them among the others.
-- `agreement` says how much the lists of two systems have in common.
+- `agreement` says how much the lists of two systems have in common, and `drift` what changed between them.
 - `topk` returns the best items of a matrix of scores, of a factor model (`Embeddings`) or of a data frame.
 - `fuse` makes one system of several, such as of keyword and vector search.
 - `conventions` lists how other libraries define them.
@@ -50,7 +50,7 @@ import_module("exactk._runtime")  # which says what a fork does
 
 if TYPE_CHECKING:
     from exactk import displays as displays, reference as reference, results as results, typing as typing
-    from exactk._agreement import agreement as agreement
+    from exactk._agreement import agreement as agreement, drift as drift
     from exactk._choose import choose as choose
     from exactk._compare import compare as compare, compare_reports as compare_reports
     from exactk._custom import custom as custom
@@ -103,7 +103,7 @@ if TYPE_CHECKING:
     __version__: str
 
 _MODULES = {
-    "_agreement": "agreement",
+    "_agreement": "agreement drift",
     "_choose": "choose",
     "_compare": "compare compare_reports",
     "_custom": "custom",

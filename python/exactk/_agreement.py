@@ -1,4 +1,4 @@
-"""The public function that says how much two systems' lists agree: it evaluates the one with the other as truth."""
+"""The public functions that say how much two systems' lists agree, and what changed between them: the one is the truth of the other."""
 
 from __future__ import annotations
 
@@ -29,18 +29,19 @@ from exactk._inputs.model.scores import SparseScores, check_input_order
 from exactk._inputs.registry import check_columns_are_read, classify, opened
 from exactk._inputs.restrictions import merge_restrictions
 from exactk._inputs.values_by_user import Groups, Weights
-from exactk._options import AgreementOptions
+from exactk._options import AgreementOptions, ListOptions
 from exactk._plan.conventions import as_convention, conventions, with_complete_hint
 from exactk._plan.fields import FIELDS, field_name
-from exactk._plan.metric_strings import error_of_all_values, plan, warn_of_unused_fields
+from exactk._plan.metric_strings import checked_cutoff, error_of_all_values, plan, warn_of_unused_fields
 from exactk._plan.metrics import AGREEMENT_FIELDS, AGREEMENT_FIELDS_OF_VALUES
+from exactk._report.drift import Drift, ListChanges
 from exactk._runtime.errors import ExactkError, InUnits, input_error, type_error, warn
 from exactk._runtime.faults import Option, plural
 from exactk._runtime.progress import Progress
 from exactk._runtime.threads import resolve_threads
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
     from typing import Unpack
 
     from numpy.typing import NDArray
@@ -49,6 +50,7 @@ if TYPE_CHECKING:
     from exactk._inputs.alignment import AlignedInputs
     from exactk._inputs.keys.column_roles import ColumnNames
     from exactk._inputs.model.scores import Predictions
+    from exactk._inputs.truth import Truth
     from exactk._inputs.types import PredictionsLike
     from exactk._plan.conventions import Convention, ConventionLike
     from exactk._plan.metric_strings import MetricsLike
@@ -153,11 +155,143 @@ def agreement(
     return evaluate_agreement(engine, one, other, metrics, **options_of_all)
 
 
+@takes_options(ListOptions, agreement)
+def drift(one: PredictionsLike, other: PredictionsLike, k: int = 10, **options: Unpack[ListOptions]) -> Drift:
+    r"""Say what changed between the lists of two systems, or of two days of one system, over all users of both.
+
+    Each `agreement` is a mean over users: it says how much a user's list changed. This says which share of the users has
+    another list, which items came and went, and how far the shares of the items shifted. With :math:`c_i` of all
+    :math:`C` entries in the first k ranks of `one` with item i, and :math:`c'_i` of :math:`C'` in those of `other`, the
+    exposure shift is :math:`\frac{1}{2} \sum_i |c'_i / C' - c_i / C|`, their total variation distance. If all lists have
+    k items it is at most 1 - the mean overlap: the rest of what changed is items that others see now.
+
+    Parameters
+    ----------
+    one, other : Rankings, Scores, SparseScores, Embeddings, Batches, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, or path
+        The lists to compare, as in `exactk.agreement`.
+    k : int
+        How many items of each list count. The default is 10.
+
+    Returns
+    -------
+    Drift
+        It prints, and has ``changed``, ``new_items``, ``lost_items``, ``new_share``, ``lost_share``, ``exposure_shift``
+        and ``overlap``.
+
+    Raises
+    ------
+    InputError, InputTypeError
+        As `exactk.agreement`.
+
+    Warns
+    -----
+    EvaluationWarning
+        As `exactk.agreement`, such as of users who are only in one of the two: they are left out.
+
+    See Also
+    --------
+    agreement : How much a user's two lists have in common.
+
+    Examples
+    --------
+    >>> import exactk
+    >>> monday = {"ann": ["tea", "milk", "rice"], "bob": ["bread", "tea", "rice"], "cy": ["rice", "tea", "milk"]}
+    >>> tuesday = {"ann": ["milk", "tea", "fish"], "bob": ["bread", "tea", "rice"], "cy": ["rice", "tea", "milk"]}
+    >>> exactk.drift(monday, tuesday, k=3)
+    change          count   share
+    changed users       1  0.3333
+    new items           1  0.1111
+    lost items          0  0.0000
+    exposure shift         0.1111
+    first 3 items of 3 users of both; mean overlap 0.8889
+    """
+    engine = ListEngine(core_engine, core_ranker)
+    return evaluate_drift(engine, count_changes, one, other, k, **with_defaults(options, drift, ListOptions))
+
+
 class ListEngine(NamedTuple):
     """An engine, and what ranks the scores of lists for it."""
 
     engine: Engine
     ranker: Ranker
+
+
+class FirstItems(NamedTuple):
+    """The first items of each user, as rows of an array, which begin at offsets."""
+
+    offsets: NDArray[np.int64]
+    items: NDArray[np.int64]
+
+
+def evaluate_drift(
+    engine: ListEngine,
+    count: Callable[[FirstItems, FirstItems], ListChanges],
+    one: object,
+    other: object,
+    k: object,
+    *,
+    convention: ConventionLike,
+    unit_names: object,
+    **options: Any,  # noqa: ANN401 - those of `ListOptions`
+) -> Drift:
+    """Return the drift by the given engine and counts; the other arguments are those of `exactk.drift`."""
+    cutoff = checked_cutoff(k)
+    metrics = f"overlap@{cutoff}"
+    with InUnits(unit_names, as_convention(convention).name):
+        report, inputs = _evaluated(
+            engine,
+            one,
+            other,
+            metrics,
+            convention=convention,
+            weights=None,
+            groups=None,
+            per_user=False,
+            **options,
+        )
+    assert isinstance(inputs.predictions, Rankings)  # noqa: S101 - as both are lists
+    in_both = np.ones(len(inputs.truth), np.bool_)
+    for lists in (inputs.truth, inputs.predictions):
+        if lists.present is not None:
+            in_both &= lists.present
+    first = [_first_items(lists, cutoff, in_both) for lists in (inputs.truth, inputs.predictions)]
+    (overlap,) = report.values()
+    return Drift.of_counts(cutoff, count(*first), overlap, report.state.unit_names)
+
+
+def _first_items(lists: Truth | Rankings, k: int, users: NDArray[np.bool_]) -> FirstItems:
+    """Return the first k items of some users."""
+    sizes = np.minimum(np.diff(lists.indptr), k)[users]
+    offsets = np.concatenate([np.zeros(1, np.int64), np.cumsum(sizes, dtype=np.int64)])
+    begins = lists.indptr[:-1][users] - offsets[:-1]
+    return FirstItems(offsets, lists.items[np.repeat(begins, sizes) + np.arange(offsets[-1])].astype(np.int64))
+
+
+def count_changes(one: FirstItems, other: FirstItems) -> ListChanges:
+    """Return what changed between lists of the same users."""
+    sizes, other_sizes = np.diff(one.offsets), np.diff(other.offsets)
+    same_size = sizes == other_sizes
+    differs = one.items[np.repeat(same_size, sizes)] != other.items[np.repeat(same_size, other_sizes)]
+    changed = ~same_size
+    changed[np.repeat(np.flatnonzero(same_size), sizes[same_size])[differs]] = True
+    of_sides = [np.unique(lists.items, return_counts=True) for lists in (one, other)]
+    items = np.union1d(*(shown for shown, _ in of_sides))
+    before, after = np.zeros((2, len(items)), np.int64)
+    for counts, (shown, entries) in zip((before, after), of_sides, strict=True):
+        counts[np.searchsorted(items, shown)] = entries
+    new, lost = before == 0, after == 0
+    size, other_size = len(one.items), len(other.items)
+    of_items = zip(before.tolist(), after.tolist(), strict=True)
+    return ListChanges(
+        users=len(sizes),
+        changed_users=int(changed.sum()),
+        entries=(size, other_size),
+        new_items=int(new.sum()),
+        lost_items=int(lost.sum()),
+        new_entries=int(after[new].sum()),
+        lost_entries=int(before[lost].sum()),
+        shift=sum(abs(there * size - here * other_size) for here, there in of_items),
+    )
 
 
 def evaluate_agreement(
@@ -172,10 +306,10 @@ def evaluate_agreement(
 ) -> Report:
     """Return the report of the given engine; the other arguments are those of `exactk.agreement`."""
     with InUnits(unit_names, as_convention(convention).name):
-        return _agreement_report(engine, one, other, metrics, convention=convention, **options)
+        return _evaluated(engine, one, other, metrics, convention=convention, **options)[0]
 
 
-def _agreement_report(
+def _evaluated(
     engine: ListEngine,
     one: object,
     other: object,
@@ -191,7 +325,8 @@ def _agreement_report(
     item: str | None,
     score: str | None,
     rank: str | None,
-) -> Report:
+) -> tuple[Report, AlignedInputs]:
+    """Return the report, and the lists that it is of."""
     given = _checked_convention(convention)
     changes: dict[str, Any] = {**_FIXED, "undefined": _undefined(convention)}
     applied = given.replace(**changes)
@@ -238,7 +373,7 @@ def _agreement_report(
             report, _ = evaluate_system(request, inputs)
     warn_of(Evaluated(Part({}, Findings(pairs=pairs)), applied))
     warn_of_agreement(report, values, inputs, {name: _longest(one) for name, one in rows.items()}, gaps)
-    return report
+    return report, inputs
 
 
 _FIXED: Mapping[str, Any] = {

@@ -23,6 +23,7 @@ from exactk._report.comparison_state import ComparisonState
 from exactk._report.convention_matches import ConventionMatches
 from exactk._report.difference import Difference
 from exactk._report.differences import Differences
+from exactk._report.drift import Drift
 from exactk._report.explanation import ExplainedItem, ExplainedValue, Explanation
 from exactk._report.judged_lists import JudgedLists
 from exactk._report.verdicts import Check, Gate, NeededUsers, RankInterval, Ranks
@@ -37,6 +38,7 @@ __all__ = [
     "CustomMetric",
     "Difference",
     "Differences",
+    "Drift",
     "ExplainedItem",
     "ExplainedValue",
     "Explanation",

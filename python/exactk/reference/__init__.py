@@ -1,6 +1,6 @@
 """The definition of every metric, in plain Python (arrays in NumPy) that reads like the papers.
 
-``evaluate``, ``compare``, ``agreement``, ``judge``, ``topk`` and ``fuse`` of this module take the arguments of the functions of
+``evaluate``, ``compare``, ``agreement``, ``drift``, ``judge``, ``topk`` and ``fuse`` of this module take the arguments of the functions of
 ``exactk`` with these names and return the same results. They share containers, plan and defaults with those functions, but no code
 with the C++ core: the tests compare the two. They are slow, and exactk never falls back to them. What they refuse, they refuse with
 the same class of error, which has the same row, position and count; its message only names the argument and the fault, such as
@@ -11,19 +11,29 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from exactk._agreement import DEFAULT_AGREEMENT_METRICS, ListEngine, agreement as core_agreement, evaluate_agreement
+from exactk._agreement import (
+    DEFAULT_AGREEMENT_METRICS,
+    ListEngine,
+    agreement as core_agreement,
+    drift as core_drift,
+    evaluate_agreement,
+    evaluate_drift,
+)
 from exactk._compare import Engines, compare as core_compare, compare_systems
 from exactk._engine.fold import evaluate_with_engine
 from exactk._engine.systems import ONE_SYSTEM
 from exactk._evaluate import evaluate as core_evaluate, with_defaults
 from exactk._fuse import fuse as core_fuse, fuse_systems
 from exactk._judge import judge as core_judge, prepare_judging
-from exactk._options import AgreementOptions, CompareOptions, FusionOptions, JudgeOptions, TopKOptions
+from exactk._options import AgreementOptions, CompareOptions, FusionOptions, JudgeOptions, ListOptions, TopKOptions
 from exactk._plan.metric_strings import DEFAULT_METRICS
 from exactk._topk import rank_top_k, topk as core_topk
 from exactk.reference.engine import reference_engine
 from exactk.reference.fusion import reference_fuser
-from exactk.reference.list_metrics import METRICS as metrics  # noqa: N811 - the registry, public as a name
+from exactk.reference.list_metrics import (
+    METRICS as metrics,  # noqa: N811 - the registry, public as a name
+    changes_of_lists,
+)
 from exactk.reference.paired import reference_paired_engine
 from exactk.reference.ranking import reference_ranker
 
@@ -37,10 +47,11 @@ if TYPE_CHECKING:
     from exactk._options import Options
     from exactk._plan.metric_strings import MetricsLike
     from exactk._report.comparison import Comparison
+    from exactk._report.drift import Drift
     from exactk._report.judged_lists import JudgedLists
     from exactk._report.report import Report
 
-__all__ = ["agreement", "compare", "evaluate", "fuse", "judge", "metrics", "topk"]
+__all__ = ["agreement", "compare", "drift", "evaluate", "fuse", "judge", "metrics", "topk"]
 
 
 def evaluate(
@@ -97,6 +108,20 @@ def agreement(
     """
     arguments = with_defaults(options, core_agreement, AgreementOptions, metrics)
     return evaluate_agreement(ListEngine(reference_engine, reference_ranker), one, other, metrics, **arguments)
+
+
+def drift(one: PredictionsLike, other: PredictionsLike, k: int = 10, **options: Unpack[ListOptions]) -> Drift:
+    """Say what changed between two systems' lists in plain Python, with the arguments and results of `exactk.drift`.
+
+    Examples
+    --------
+    >>> import exactk
+    >>> exactk.reference.drift([[1, 2]], [[2, 3]], k=2).new_items
+    1
+    """
+    arguments = with_defaults(options, core_drift, ListOptions)
+    engine = ListEngine(reference_engine, reference_ranker)
+    return evaluate_drift(engine, changes_of_lists, one, other, k, **arguments)
 
 
 def judge(truth: TruthLike, predictions: PredictionsLike, k: int, **options: Unpack[JudgeOptions]) -> JudgedLists:

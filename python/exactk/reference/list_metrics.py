@@ -6,13 +6,16 @@ the other list.
 
 from __future__ import annotations
 
-from itertools import combinations
+from collections import Counter
+from itertools import chain, combinations
 from typing import TYPE_CHECKING
 
+from exactk._report.drift import ListChanges
 from exactk.reference.history_metrics import METRICS
 from exactk.reference.hit_metrics import undirected
 
 if TYPE_CHECKING:
+    from exactk._agreement import FirstItems
     from exactk.reference.hit_metrics import Ratio
     from exactk.reference.judge import JudgedUser
     from exactk.reference.rules import Rules
@@ -87,3 +90,26 @@ def lip(user: JudgedUser, k: int | None, _rules: Rules, _p: float) -> Ratio:
     ranks = [item for item in other if item > 0]
     cutoff = user.depth if k is None else k
     return max(0, max(ranks, default=0) - cutoff), 1 if ranks else 0
+
+
+def changes_of_lists(one: FirstItems, other: FirstItems) -> ListChanges:
+    """Return what changed between lists of the same users, counted user by user and item by item."""
+    before, after = (
+        [lists.items[begin:end].tolist() for begin, end in zip(lists.offsets, lists.offsets[1:], strict=False)]
+        for lists in (one, other)
+    )
+    shown, shown_after = Counter(chain.from_iterable(before)), Counter(chain.from_iterable(after))
+    entries, entries_after = shown.total(), shown_after.total()
+    new, lost = shown_after.keys() - shown.keys(), shown.keys() - shown_after.keys()
+    return ListChanges(
+        users=len(before),
+        changed_users=sum(items != others for items, others in zip(before, after, strict=True)),
+        entries=(entries, entries_after),
+        new_items=len(new),
+        lost_items=len(lost),
+        new_entries=sum(shown_after[item] for item in new),
+        lost_entries=sum(shown[item] for item in lost),
+        shift=sum(
+            abs(shown_after[item] * entries - shown[item] * entries_after) for item in shown.keys() | shown_after.keys()
+        ),
+    )
