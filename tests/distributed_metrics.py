@@ -28,6 +28,23 @@ def data() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     return rng.random((50, 30)).argsort(axis=1)[:, :3], scores, weights
 
 
+def of_dealt_users(torch: Any, size: int, *, drops_last: bool) -> Any:
+    """Return the state of the users that the sampler deals, some of them twice, and their number; or the error."""
+    from exactk.torch import RetrievalMetrics  # noqa: PLC0415 - only this process needs it
+
+    truth, scores, weights = data()
+    sampler = torch.utils.data.DistributedSampler(range(50), seed=3, drop_last=drops_last)
+    metric = RetrievalMetrics(METRICS, num_users=50)
+    for index, users in enumerate(np.array_split(np.array([*sampler]), 3)):
+        update = (metric.update, metric)[index % 2]
+        update(truth[users].tolist(), torch.from_numpy(scores[users]), weights=weights[users], candidates=range(30))
+    try:
+        return metric.report().state.to_bytes().hex(), len(sampler)
+    except exactk.InputError as error:
+        assert drops_last or size == 1
+        return str(error)
+
+
 def main(rank: int, size: int, folder: str) -> None:
     import torch  # noqa: PLC0415 - only this process needs it
 
@@ -52,6 +69,8 @@ def main(rank: int, size: int, folder: str) -> None:
         ]
         metric.sync_on_compute = False
         found[f"{name} users of one"] = metric.report().counts["users"]
+    found["dealt"], found["dealt users"] = of_dealt_users(torch, size, drops_last=False)
+    found["dropped"] = of_dealt_users(torch, size, drops_last=True)
     found["mismatch"], found["users after"] = mismatch(RetrievalMetrics("recall@5" if rank else "recall@3"))
     found["state of evaluators"] = gathered_state(torch, truth[rank::size], scores[rank::size])
     Path(folder, f"{rank}.json").write_text(json.dumps(found), encoding="utf-8")

@@ -14,7 +14,7 @@ from exactk._evaluator import Evaluator
 from exactk._plan.conventions import description
 from exactk._report.state_digits import Vectors, carried
 from exactk._runtime import optional
-from exactk._runtime.errors import without_warnings
+from exactk._runtime.errors import input_error, type_error, without_warnings
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -54,6 +54,9 @@ class RetrievalMetrics(Metric):  # type: ignore[misc] # torchmetrics may not be 
         As in `exactk.evaluate`.
     num_threads : int, optional
         As in `exactk.evaluate`, for each process. The result does not depend on it.
+    num_users : int, optional
+        The number of users in the data set, if PyTorch's ``DistributedSampler`` deals them to the processes. It repeats users
+        so that all processes have as many; they count once then, and it is an error if there are not so many users.
     **kwargs
         Those of `torchmetrics.Metric`, such as ``process_group``, ``sync_on_compute`` and ``dist_sync_on_step``.
 
@@ -71,8 +74,9 @@ class RetrievalMetrics(Metric):  # type: ignore[misc] # torchmetrics may not be 
     Each user is evaluated on the CPU, whole, within one update; tensors on another device are copied. The states are on the
     metric's device. No change of type, such as ``half()``, changes them.
 
-    Users have no keys here. A sampler that repeats users, as PyTorch's ``DistributedSampler`` does to give all processes as
-    many, has them counted twice.
+    Users have no keys here, so a sampler that repeats users has them counted twice, but for ``DistributedSampler`` with
+    ``num_users``: its process r of R has the users at the places r, r + R, ... of an order of all, and what it repeats has
+    places from ``num_users`` on.
 
     Examples
     --------
@@ -105,9 +109,14 @@ class RetrievalMetrics(Metric):  # type: ignore[misc] # torchmetrics may not be 
         convention: ConventionLike = "standard",
         items: CatalogueLike | None = None,
         num_threads: int | None = None,
+        num_users: int | None = None,
         **kwargs: Any,  # noqa: ANN401 - of torchmetrics
     ) -> None:
         super().__init__(**kwargs)
+        if num_users is not None and (isinstance(num_users, bool) or not isinstance(num_users, int)):
+            raise type_error("num_users", "an integer or None", repr(num_users))
+        self._num_users = num_users
+        self._given_users = 0  # to this process, with those that repeat
         self._evaluator = Evaluator(metrics, convention=convention, items=items, num_threads=num_threads)
         check_fixed_size(self._request.values)
         self._layout = UpdateLayout(self._request)
@@ -144,8 +153,13 @@ class RetrievalMetrics(Metric):  # type: ignore[misc] # torchmetrics may not be 
             As `exactk.Evaluator.update` does; and if users have keys or groups.
         """
         check_groups(groups)
-        arguments = map(_on_cpu, (truth, predictions, exclude, candidates, weights))
+        arguments = tuple(map(_on_cpu, (truth, predictions, exclude, candidates, weights)))
+        users = 0
+        if self._num_users is not None:
+            users = _length(*arguments[:2])
+            arguments = self._without_repeats(arguments, users)
         block = self._layout.update(self._vectors(), Update(*arguments))
+        self._given_users += users
         device = self.exact_digits.device
         digits, counts, largest = (_torch.from_numpy(numbers).to(device) for numbers in block)
         digits, counts = carried(self.exact_digits + digits), self.exact_counts + counts
@@ -212,6 +226,12 @@ class RetrievalMetrics(Metric):  # type: ignore[misc] # torchmetrics may not be 
         self._is_in_forward = False
         return values
 
+    def reset(self) -> None:
+        """Forget all users."""
+        super().reset()
+        if not self._is_in_forward:  # which forgets them for a batch
+            self._given_users = 0
+
     def extra_repr(self) -> str:
         """Return the metrics and the convention, for ``repr``."""
         request = self._request
@@ -229,9 +249,26 @@ class RetrievalMetrics(Metric):  # type: ignore[misc] # torchmetrics may not be 
         return None if directions not in ({"higher"}, {"lower"}) else directions == {"higher"}
 
     def _report(self) -> Report:
-        is_quiet = self._is_in_forward or (self._is_synced and not _is_first(self.process_group))
+        is_quiet = self._is_in_forward or (self._is_synced and _rank_and_size(self.process_group)[0] > 0)
         with without_warnings() if is_quiet else nullcontext():
-            return self._layout.report(self._vectors())
+            report = self._layout.report(self._vectors())
+        users = report.counts["users"]
+        is_of_all = self._is_synced or _rank_and_size(self.process_group)[1] == 1
+        if self._num_users in {None, users} or self._is_in_forward or not is_of_all:
+            return report
+        hint = "with drop_last=True the sampler leaves users out, and other samplers do not deal them in turn"
+        raise input_error("num_users", f"{self._num_users} users of all processes", str(users), hint=hint)
+
+    def _without_repeats(self, arguments: tuple[Any, ...], users: int) -> tuple[Any, ...]:
+        """Return an update of so many users without those that the sampler repeats, which are its last ones."""
+        rank, processes = _rank_and_size(self.process_group)
+        left = max(0, -(-((self._num_users or 0) - rank) // processes) - self._given_users)
+        if left >= users:
+            return arguments
+        truth, predictions, exclude, candidates, weights = arguments
+        rows = (_first_users(one, left) for one in (truth, predictions, exclude))
+        kept = _first_users(candidates, left) if _has_rows(candidates) else candidates
+        return (*rows, kept, _first_users(weights, left))
 
     def _vectors(self) -> Vectors:
         """Return the states as arrays."""
@@ -263,11 +300,36 @@ class RetrievalMetrics(Metric):  # type: ignore[misc] # torchmetrics may not be 
         self._layout = UpdateLayout(self._request)
 
 
-def _is_first(process_group: object) -> bool:
-    """Return whether this is the first process; all are where torchmetrics was told of other ways to synchronize."""
+def _rank_and_size(process_group: object) -> tuple[int, int]:
+    """Return the rank of this process and the number of processes: one where torchmetrics was told of other ways to synchronize."""
     distributed = _torch.distributed
-    is_alone = not (distributed.is_available() and distributed.is_initialized())
-    return is_alone or bool(distributed.get_rank(process_group) == 0)
+    if not (distributed.is_available() and distributed.is_initialized()):
+        return 0, 1
+    return distributed.get_rank(process_group), distributed.get_world_size(process_group)
+
+
+def _length(truth: Any, predictions: Any) -> int:  # noqa: ANN401 - rows of any type
+    """Return the number of users of an update."""
+    rows = predictions if truth is None else truth
+    return int(rows.shape[0]) if hasattr(rows, "shape") else len(rows)
+
+
+def _first_users(argument: Any, users: int) -> Any:  # noqa: ANN401 - rows of any type
+    """Return the rows of the first users."""
+    if argument is None:
+        return None
+    try:
+        return argument[:users]
+    except (TypeError, KeyError) as error:
+        raise type_error(
+            "num_users", "rows that can be cut, such as tensors and lists", type(argument).__name__
+        ) from error
+
+
+def _has_rows(candidates: Any) -> bool:  # noqa: ANN401 - items of all users, or a row for each
+    if hasattr(candidates, "ndim"):
+        return bool(candidates.ndim > 1)
+    return isinstance(candidates, list | tuple) and any(not isinstance(one, int | str) for one in candidates[:1])
 
 
 def _on_cpu(argument: Any) -> Any:  # noqa: ANN401 - a tensor, or another argument

@@ -252,8 +252,33 @@ def test_processes_give_the_state_of_one_call(size: int, tmp_path: Path) -> None
     for of_process in found:
         assert of_process["mismatch"].startswith("state: expected sums of the same metrics, convention and items")
         assert of_process["users after"] == [1, 1]
+        dealt = exactk.evaluate(truth, scores, distributed_metrics.METRICS, weights=weights, candidates=range(30))
+        assert exactk.State.from_bytes(bytes.fromhex(of_process["dealt"])) == dealt.state
+        assert of_process["dealt users"] == -(-50 // size)
+        has_all = 50 % size == 0
+        assert has_all or "num_users: expected 50 users of all processes, found 48" in of_process["dropped"]
         state = exactk.State.from_bytes(bytes.fromhex(of_process["state of evaluators"]))
         assert state == exactk.evaluate(truth, scores, distributed_metrics.METRICS).state
+
+
+def test_users_that_repeat_count_once() -> None:
+    metric = RetrievalMetrics(METRICS, num_users=60)
+    order = [*range(60), *range(9)]  # the last nine repeat
+    for users in (order[:50], order[50:66], order[66:]):
+        metric.update(TRUTH[users], SCORES[users])
+    assert is_whole(metric)
+    metric.reset()
+    assert is_whole(filled(metric))
+    values = metric(TRUTH[:7].tolist(), SCORES[:7], exclude=[[]] * 7)
+    assert is_whole(metric)
+    assert list(values) == list(WHOLE)
+    fewer = filled(RetrievalMetrics(METRICS, num_users=61))
+    with pytest.raises(exactk.InputError, match="num_users: expected 61 users of all processes, found 60"):
+        fewer.compute()
+    with pytest.raises(exactk.InputTypeError, match="num_users: expected rows that can be cut"):
+        metric.update(TRUTH[:7], exactk.Embeddings(np.ones((7, 2)), np.ones((40, 2))))
+    with pytest.raises(exactk.InputTypeError, match="num_users"):
+        RetrievalMetrics(METRICS, num_users="60")  # type: ignore[arg-type]
 
 
 def test_lightning_logs_the_values() -> None:
