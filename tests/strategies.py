@@ -244,8 +244,8 @@ class Evaluation:
             options.setdefault("base_predictions", self.predictions)
         else:
             options.pop("base_predictions", None)
-        if any(map(is_of_collection, self.metrics)):  # which users do not have, with weights or in groups
-            options |= dict.fromkeys(("weights", "groups"))
+        if any(map(is_of_collection, self.metrics)):  # which users with weights do not have
+            options["weights"] = None
         report = evaluate(self.truth, self.predictions, self.metrics, **options)
         assert isinstance(report, exactk.Report)
         return report

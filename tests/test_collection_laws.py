@@ -48,7 +48,7 @@ def collection_evaluations(draw: st.DrawFn, kind: str = "lists") -> Evaluation:
         "sparse scores": score_evaluations(predictions=sparse_scores),
     }
     evaluation = draw(drawn[kind])
-    options = {name: option for name, option in evaluation.options.items() if name not in {"weights", "groups"}}
+    options = {name: option for name, option in evaluation.options.items() if name != "weights"}
     changes = {"foreign_items": draw(st.sampled_from(["raise", "ignore", "ignore", "count"]))}
     if draw(st.integers(0, 3)):
         changes |= {"duplicate_items": "first", "duplicate_truth": "first", "unseen_items": "rare"}
@@ -70,10 +70,12 @@ def test_the_core_equals_the_reference(kind: str, data: st.DataObject) -> None:
         return
     assert core.state.item_tallies == reference.state.item_tallies
     assert core.state.group_tallies == reference.state.group_tallies
+    assert core.state.tallies_by_group == reference.state.tallies_by_group
     assert repr(core.by_item_group) == repr(reference.by_item_group)
     assert core.counts == reference.counts
     of_lists = [name for name in core.metrics if name.startswith(tuple(NAMES))]
-    assert [repr(core[name]) for name in of_lists] == [repr(reference[name]) for name in of_lists]
+    for one, other in ((core, reference), *zip(core.by_group.values(), reference.by_group.values(), strict=True)):
+        assert [repr(one[name]) for name in of_lists] == [repr(other[name]) for name in of_lists]
 
 
 @settings(max_examples=examples(500))
@@ -83,7 +85,9 @@ def test_values_are_those_of_the_definitions(drawn: DrawnLists, data: st.DataObj
     rules = drawn.rules | {field: data.draw(st.sampled_from(choices)) for field, choices in METRIC_FIELDS.items()}
     catalogue = data.draw(st.sets(st.integers(0, 7), min_size=1))
     cutoff = data.draw(st.one_of(st.none(), st.integers(1, 6)))
+    groups = data.draw(st.lists(st.sampled_from("ab"), min_size=len(drawn.lists), max_size=len(drawn.lists)))
     options = {"convention": rules, "items": exactk.Items(sorted(catalogue)), "exclude": drawn.exclude}
+    options["groups"] = groups
     refused = {"personalization"} if rules["duplicate_items"] == "count" else set()
     if rules["foreign_items"] == "count":
         refused |= {"coverage"}
@@ -95,13 +99,16 @@ def test_values_are_those_of_the_definitions(drawn: DrawnLists, data: st.DataObj
     report = report_or_error(evaluation, exactk.evaluate)
     assert isinstance(report, exactk.Report)
     counted = catalogue | ({*range(8)} if rules["foreign_items"] == "count" else set())
-    lists = [[item for _, item in row if item in counted] for row in drawn.ranked(cutoff) if row is not None]
-    for name, text in zip(names, texts, strict=True):
-        expected = COLLECTION_METRICS[name](lists, len(catalogue), rules)
-        if expected is None or not lists:
-            assert math.isnan(report[text]), text
-        else:
-            assert report[text] == float(expected) or (report[text] == 0 and abs(float(expected)) < 1e-55), text
+    ranked = list(zip(groups, drawn.ranked(cutoff), strict=True))
+    for group, values in ((None, report), *report.by_group.items()):
+        rows = [row for label, row in ranked if row is not None and group in {None, label}]
+        lists = [[item for _, item in row if item in counted] for row in rows]
+        for name, text in zip(names, texts, strict=True):
+            expected = COLLECTION_METRICS[name](lists, len(catalogue), rules)
+            if expected is None or not lists:
+                assert math.isnan(values[text]), text
+            else:
+                assert values[text] == float(expected) or (values[text] == 0 and abs(float(expected)) < 1e-55), text
 
 
 @pytest.mark.parametrize("text", ["coverage@2", "gini", "entropy(entropy_over=log_items)"])
@@ -121,8 +128,8 @@ def test_parts_in_any_order_make_the_whole(evaluation: Evaluation, data: st.Data
     parts = []
     for begin, end in zip([0, *cuts], [*cuts, users], strict=True):
         options = dict(evaluation.options)
-        if "exclude" in options:
-            options["exclude"] = options["exclude"][begin:end]
+        for name in {"exclude", "groups"} & options.keys():
+            options[name] = options[name][begin:end]
         truth, lists = evaluation.truth[begin:end], evaluation.predictions[begin:end]
         if begin < end:
             parts.append(run_if_legal(Evaluation(truth, lists, evaluation.metrics, options)))

@@ -298,7 +298,7 @@ class Result:
         ]
     ]:
         """
-        For each group tally of the request: the number of lists; counts of ranks x groups, one after another; the number of items that lists could have counted, by group; and the number of tied lists by rank.
+        For each group tally of the request, of all users and, if they have groups, of each: the number of lists; counts of ranks x groups, one after another; the number of items that lists could have counted, by group; and the number of tied lists by rank.
         """
     @property
     def item_tallies(
@@ -313,7 +313,7 @@ class Result:
         ]
     ]:
         """
-        For each item tally of the request: counts of items x cutoffs, first of the catalogue, then of the foreign items; the ids of these; per cutoff, rows of length and lists; and, per cutoff, rows of the item's row, a length below the cutoff and lists.
+        For each item tally of the request, of all users and, if they have groups, of each: counts of items x cutoffs, first of the catalogue, then of the foreign items; the ids of these; per cutoff, rows of length and lists; and, per cutoff, rows of the item's row, a length below the cutoff and lists.
         """
     @property
     def per_user(self) -> numpy.typing.NDArray[numpy.float64] | None:

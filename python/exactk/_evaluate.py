@@ -133,7 +133,8 @@ def evaluate(
         keys need one weight per row: an array, a list, or a Series without an index or with the default one. Every
         user who counts under the convention's ``users`` needs a weight.
     groups : mapping from user to int or str, pandas Series, data frame, path, or sequence of int or str, optional
-        The group of each user, in the same containers as the weights. The report then also has the values per group.
+        The group of each user, in the same containers as the weights. The report then also has the values per group. Metrics
+        of all lists together, such as coverage, have that of each group's lists, for at most 64 groups.
     per_user : bool
         Whether to keep each user's values, also for `exactk.compare_reports`: 8 bytes per user and value, and 24 where the
         average is ``"micro"`` or ``"of_means"``.

@@ -112,7 +112,7 @@ struct Tally {
 struct Result {
   std::vector<Sums> sums;  // groups x values
   Tally tally;
-  std::vector<ItemTally> item_tallies;    // parallel to those of the request
+  std::vector<ItemTally> item_tallies;    // each of all users, then of each group
   std::vector<GroupTally> group_tallies;  // likewise
 };
 

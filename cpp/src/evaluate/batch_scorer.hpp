@@ -48,6 +48,8 @@ class BatchScorer {
   [[nodiscard]] const std::vector<Accumulator>& sums() const noexcept { return sums_; }
   void clear() noexcept {
     for (Accumulator& sums : sums_) sums.clear();
+    for (ItemCounter& counter : item_counters_) counter.clear();
+    for (GroupCounter& counter : group_counters_) counter.clear();
   }
 
  private:

@@ -3,12 +3,16 @@
 #include "exactk/evaluate.hpp"
 
 #include <algorithm>
+#include <array>
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <span>
 #include <string>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "base/counting_sort.hpp"
@@ -24,6 +28,11 @@
 
 namespace exactk {
 namespace {
+
+// Users in the order of their groups lie anywhere in memory: rows are loaded some users ahead.
+constexpr std::size_t kUsersAhead = 4;
+constexpr std::size_t kPrefetchedBytes = 1024;
+constexpr std::size_t kCacheLine = 64;
 
 // Memory for the sums of a value and group, here and as Python integers.
 Count bytes_of_sums(Exactness exactness) { return exactness == Exactness::unit ? 1088 : 5120; }
@@ -79,9 +88,41 @@ void require_list_counts(const Job& job, Count longest_list) {
   for (const PlannedValue& tally : job.request.group_tallies) {
     cells += std::min(tally.cutoff, longest_list) * groups;
   }
-  require_memory(cells, ItemCounter::kBytesPerCount * (job.request.threads + 1),
-                 {.argument = "metrics", .hint = "fewer or lower cutoffs, or threads, need less"});
+  const Count counters = job.request.threads + job.request.group_count + 1;
+  require_memory(
+      cells, ItemCounter::kBytesPerCount * counters,
+      {.argument = "metrics",
+       .hint = job.request.group_count > 1 ? "fewer or lower cutoffs, groups, or threads, need less"
+                                           : "fewer or lower cutoffs, or threads, need less"});
 }
+
+// Returns the items of a user's row, as they are stored.
+std::span<const std::byte> row_bytes(const Lists& lists, Count user) {
+  return std::visit([&](const auto& items) { return std::as_bytes(row_slice(items, lists, user)); },
+                    lists.items);
+}
+
+// What is summed and counted over the users of a group.
+struct GroupTotals {
+  explicit GroupTotals(const Job& job)
+      : sums(make_accumulators(job)),
+        item_counters(make_item_counters(job)),
+        group_counters(make_group_counters(job)) {}
+
+  void add(const Worker& worker) {
+    for (std::size_t i = 0; i < sums.size(); ++i) sums[i].add(worker.sums()[i]);
+    for (std::size_t i = 0; i < item_counters.size(); ++i) {
+      item_counters[i].add(worker.item_counters()[i]);
+    }
+    for (std::size_t i = 0; i < group_counters.size(); ++i) {
+      group_counters[i].add(worker.group_counters()[i]);
+    }
+  }
+
+  std::vector<Accumulator> sums;  // by value
+  std::vector<ItemCounter> item_counters;
+  std::vector<GroupCounter> group_counters;
+};
 
 class Evaluation {
  public:
@@ -97,15 +138,16 @@ class Evaluation {
   void list_users(Count begin, Count count, std::vector<Count>& users) const;
   Violation evaluate_blocks();
   void add_sums(Worker& worker, Count group);
+  template <class Counter, class Counted>
+  void append_tallies(std::vector<Counter> GroupTotals::* counters, std::vector<Counter> of_all,
+                      std::vector<Counted>& tallies) const;
   [[noreturn]] void report_violation(Violation gravest);
 
   Job job_;
   std::vector<Count> order_;  // users by group; empty if there is one group
   std::mutex mutex_;
-  std::vector<std::vector<Accumulator>> totals_;  // groups x values
+  std::vector<GroupTotals> totals_;  // by group
   Tally tally_;
-  std::vector<ItemCounter> item_counters_;
-  std::vector<GroupCounter> group_counters_;
 };
 
 Evaluation::Evaluation(const Request& request, const Run& run) : job_(make_job(request, run)) {
@@ -128,19 +170,16 @@ Evaluation::Evaluation(const Request& request, const Run& run) : job_(make_job(r
     order_ = positions_by_code(request.groups, request.group_count, {}, run);
   }
   require_list_counts(job_, longest_list);
-  item_counters_ = make_item_counters(job_);
-  group_counters_ = make_group_counters(job_);
   for (Count group = 0; group < request.group_count; ++group) {
     if (group % 1024 == 1023) run.checkpoint();
-    totals_.push_back(make_accumulators(job_));
+    totals_.emplace_back(job_);
   }
 }
 
-// Adds the worker's sums to those of the group.
+// Adds what the worker has summed and counted to that of the group.
 void Evaluation::add_sums(Worker& worker, Count group) {
   const std::scoped_lock lock(mutex_);
-  std::vector<Accumulator>& totals = totals_[static_cast<std::size_t>(group)];
-  for (std::size_t i = 0; i < totals.size(); ++i) totals[i].add(worker.sums()[i]);
+  totals_[static_cast<std::size_t>(group)].add(worker);
   tally_.add(worker.tally());
   worker.clear();
 }
@@ -185,6 +224,12 @@ Violation Evaluation::evaluate_blocks() {
     if (result != Violation::none) violation = result;
     add_sums(state.worker, state.group);
   };
+  const Lists* const lists = item_lists(request.predictions);
+  // The rows of a user, as they are stored.
+  const auto rows_of = [&](Count user) {
+    return std::array{row_bytes(request.truth, user),
+                      lists == nullptr ? std::span<const std::byte>() : row_bytes(*lists, user)};
+  };
   const auto body = [&](int index, Count block) {
     std::unique_ptr<ThreadState>& slot = states[static_cast<std::size_t>(index)];
     if (!slot) slot = std::make_unique<ThreadState>(job_);
@@ -194,6 +239,14 @@ Violation Evaluation::evaluate_blocks() {
     Count finished = 0;
     for (const Count user : state.users) {
       if (violation != Violation::none) break;
+      const auto ahead = static_cast<std::size_t>(finished) + kUsersAhead;
+      if (!order_.empty() && ahead < state.users.size()) {
+        // Here and not in a function, as GCC leaves out calls of those that do nothing else.
+        for (const std::span<const std::byte> row : rows_of(state.users[ahead])) {
+          const std::size_t size = std::min(row.size(), kPrefetchedBytes);
+          for (std::size_t i = 0; i < size; i += kCacheLine) __builtin_prefetch(&row[i]);
+        }
+      }
       ++finished;
       if (group_of(user) != state.group) finish_group(state);
       state.group = group_of(user);
@@ -204,31 +257,33 @@ Violation Evaluation::evaluate_blocks() {
   };
   parallel_for(job_.run, blocks, body);
   for (const std::unique_ptr<ThreadState>& state : states) {
-    if (!state) continue;
-    finish_group(*state);
-    for (std::size_t i = 0; i < item_counters_.size(); ++i) {
-      item_counters_[i].add(state->worker.item_counters()[i]);
-    }
-    for (std::size_t i = 0; i < group_counters_.size(); ++i) {
-      group_counters_[i].add(state->worker.group_counters()[i]);
-    }
+    if (state) finish_group(*state);
   }
   return violation;
+}
+
+// Appends each tally of all users, then, if there are groups, those of each group. The counters of
+// all users have counted nothing yet.
+template <class Counter, class Counted>
+void Evaluation::append_tallies(std::vector<Counter> GroupTotals::* counters,
+                                std::vector<Counter> of_all, std::vector<Counted>& tallies) const {
+  for (std::size_t i = 0; i < of_all.size(); ++i) {
+    for (const GroupTotals& totals : totals_) of_all[i].add((totals.*counters)[i]);
+    tallies.push_back(of_all[i].tally());
+    if (job_.request.groups.empty()) continue;
+    for (const GroupTotals& totals : totals_) tallies.push_back((totals.*counters)[i].tally());
+  }
 }
 
 Result Evaluation::evaluate_users() {
   const Violation violation = evaluate_blocks();
   if (violation != Violation::none) report_violation(violation);
   Result result{.sums = {}, .tally = tally_, .item_tallies = {}, .group_tallies = {}};
-  for (const ItemCounter& counter : item_counters_) {
-    result.item_tallies.push_back(counter.tally());
-  }
-  for (const GroupCounter& counter : group_counters_) {
-    result.group_tallies.push_back(counter.tally());
-  }
-  for (const std::vector<Accumulator>& totals : totals_) {
+  append_tallies(&GroupTotals::item_counters, make_item_counters(job_), result.item_tallies);
+  append_tallies(&GroupTotals::group_counters, make_group_counters(job_), result.group_tallies);
+  for (const GroupTotals& totals : totals_) {
     job_.run.checkpoint();
-    for (const Accumulator& sums : totals) result.sums.push_back(sums.sums());
+    for (const Accumulator& sums : totals.sums) result.sums.push_back(sums.sums());
   }
   return result;
 }

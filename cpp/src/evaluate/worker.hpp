@@ -43,7 +43,7 @@ class Worker {
 
   // Sums over the users scored since the last `clear`.
   [[nodiscard]] const std::vector<Accumulator>& sums() const noexcept { return scorer_.sums(); }
-  // Counts of the items of all users scored.
+  // Counts of the items of these users.
   [[nodiscard]] const std::vector<ItemCounter>& item_counters() const noexcept {
     return scorer_.item_counters();
   }

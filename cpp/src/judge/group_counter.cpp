@@ -64,6 +64,13 @@ void GroupCounter::count_ties(const ListRow& list) {
   }
 }
 
+void GroupCounter::clear() noexcept {
+  std::ranges::fill(counts_, 0);
+  std::ranges::fill(possible_, 0);
+  tied_lists_.clear();
+  lists_ = 0;
+}
+
 void GroupCounter::add(const GroupCounter& other) {
   lists_ += other.lists_;
   for (std::size_t i = 0; i < possible_.size(); ++i) possible_[i] += other.possible_[i];

@@ -26,6 +26,9 @@ class GroupCounter {
 
   [[nodiscard]] GroupTally tally() const;
 
+  // Forgets all lists.
+  void clear() noexcept;
+
   // Memory per group and rank.
   static constexpr Count kBytesPerCount = sizeof(std::uint32_t);
 

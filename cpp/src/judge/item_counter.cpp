@@ -80,7 +80,19 @@ void ItemCounter::count_short_lists() {
   }
 }
 
+void ItemCounter::clear() noexcept {
+  for (std::vector<std::uint32_t>& counts : counts_) {
+    counts.resize(items_);
+    std::ranges::fill(counts, 0);
+  }
+  std::ranges::fill(tied_lists_, 0);
+  for (std::vector<Count>& lists : list_lengths_) lists.clear();
+  for (auto& of_column : short_lists_) of_column.clear();
+  foreign_rows_.clear();
+}
+
 void ItemCounter::add(const ItemCounter& other) {
+  if (other.list_lengths_.front().empty()) return;              // it has counted no list
   std::vector<std::size_t> row_of(other.foreign_rows_.size());  // by foreign row of the other
   for (const auto& [item, row] : other.foreign_rows_) row_of[row - items_] = row_of_foreign(item);
   const auto row_here = [&](std::size_t row) { return row < items_ ? row : row_of[row - items_]; };

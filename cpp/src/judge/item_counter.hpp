@@ -24,6 +24,9 @@ class ItemCounter {
 
   [[nodiscard]] ItemTally tally() const;
 
+  // Forgets all lists.
+  void clear() noexcept;
+
   // Memory per item and cutoff.
   static constexpr Count kBytesPerCount = sizeof(std::uint32_t);
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import lru_cache
 from itertools import count
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any, TypeAlias, overload
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, overload
 
 import numpy as np
 
@@ -30,7 +30,7 @@ from exactk._runtime.errors import input_error
 from exactk._runtime.threads import requested_isa
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from numpy.typing import NDArray
 
@@ -44,6 +44,9 @@ if TYPE_CHECKING:
 
     CoreScored: TypeAlias = _core.Scores | _core.SparseScores | _core.Embeddings
     CorePredictions: TypeAlias = _core.Lists | CoreScored
+
+
+_Counts = TypeVar("_Counts")
 
 
 @overload
@@ -84,10 +87,19 @@ def _evaluate(problem: Problem) -> Outcome:
         progress=problem.report_progress,
     )
     counts = _counts_of_tally(problem, result.tally)
-    item_counts = tuple(map(ItemCounts._make, result.item_tallies)) if problem.item_tallies else ()
-    group_counts = tuple(map(GroupCounts._make, result.group_tallies)) if problem.group_tallies else ()
+    item_counts = _by_set(map(ItemCounts._make, result.item_tallies), problem.item_tallies)
+    group_counts = _by_set(map(GroupCounts._make, result.group_tallies), problem.group_tallies)
     sums, group_sums = _sums_of_result(result.sums, problem)
     return Outcome(sums, counts, result.per_user, result.ratios, item_counts, group_counts, group_sums)
+
+
+def _by_set(counts: Iterable[_Counts], tallies: Sequence[object]) -> tuple[tuple[_Counts, ...], ...]:
+    """Return the counts of each tally, of all users and of each group, as the core returns one after another."""
+    if not tallies:
+        return ()
+    in_order = [*counts]
+    size = len(in_order) // len(tallies)
+    return tuple(tuple(in_order[begin : begin + size]) for begin in range(0, len(in_order), size))
 
 
 _core_value = attrgetter("core")
@@ -172,6 +184,13 @@ def _check_counted_users(problem: Problem) -> None:
             if len(rows):
                 noun = "a weight" if argument == "weights" else "a group"
                 expected = f"{noun} for every user in the mean of {value.spelling} (users={value.rules['users']!r})"
+                raise input_error(argument, expected, "none", row=int(rows[0]), count=len(rows))
+        for tally in problem.list_tallies:  # of groups alone, as all lists together have no weights
+            rule = "users" if tally.rules["list_users"] == "users" else "lists"
+            counted = population[tally.rules["users"]] if rule == "users" else True
+            rows = np.flatnonzero(row_values.is_missing & in_predictions & counted)
+            if len(rows):
+                expected = f"a group for every user whose list counts in a metric of all lists (list_users={rule!r})"
                 raise input_error(argument, expected, "none", row=int(rows[0]), count=len(rows))
 
 

@@ -18,7 +18,7 @@ from exactk._engine.inspection import (
     may_skip_users,
     predicted_items,
 )
-from exactk._engine.outcomes import state_of_outcome, tally_of_counts, tally_of_groups, tie_range, user_table
+from exactk._engine.outcomes import state_of_outcome, tallies_of_outcome, tie_range, user_table
 from exactk._engine.problem import JudgedCells, KeyedTruth, Problem, ranked_problems, solve, with_ranking
 from exactk._inputs.alignment import name_rows_and_keys
 from exactk._inputs.base_predictions import base_of_inputs
@@ -53,6 +53,10 @@ def evaluate_system(request: Request, inputs: AlignedInputs, truth_digest: int |
     codes, labels = None, None
     if request.groups is not None:
         codes, labels = request.groups.encode_by_row(inputs)
+        if request.values.of_collections:
+            from exactk._report.tallies import check_group_count
+
+            check_group_count(labels)
     restricted = _restrict_lists(request, inputs)
     problem = _problem(
         request,
@@ -85,11 +89,9 @@ def evaluate_system(request: Request, inputs: AlignedInputs, truth_digest: int |
         outcome = outcome._replace(counts=outcome.counts._replace(empty_truth=0))
     state = state_of_outcome(problem, outcome, request.values, labels, order, truth_digest, _catalogue(request))
     if request.items is not None and (problem.item_tallies or problem.group_tallies):
-        tallies = zip(problem.item_tallies, outcome.item_counts, strict=True)
-        state = state._replace(
-            item_tallies=tuple(tally_of_counts(*tally, request.items, restricted.inputs) for tally in tallies),
-            group_tallies=tuple(tally_of_groups(counts, request.items) for counts in outcome.group_counts),
-        )
+        whole, *of_groups = tallies_of_outcome(problem, outcome, request.items, restricted.inputs)
+        by_group = dict(zip(labels or (), of_groups, strict=False))  # without labels there may be one, of nobody
+        state = state._replace(item_tallies=whole.items, group_tallies=whole.groups, tallies_by_group=by_group)
     return Report(state, inputs.users, user_table(problem, outcome, request.values, labels)), item_use
 
 

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from exactk._plan.values import TallyPlan, Value
     from exactk._report.state_shape import Catalogue
     from exactk._report.sums import Label
-    from exactk._report.tallies import GroupTally, ItemTally
+    from exactk._report.tallies import GroupTally, ItemTally, Tallies
     from exactk._report.user_table import UserTable
 
 
@@ -139,10 +139,10 @@ def _ties_of_values(
     def ties_of(value: Value, indices: tuple[int, ...]) -> TieCounts:
         if value.info.reads_groups:
             counts = outcome.group_counts[group_tally_index(value, problem.group_tallies)]
-            return TieCounts.of_lists(counts.tied(value))
+            return TieCounts.of_lists(counts[0].tied(value))
         if value.info.of_collection:
             index, column = tally_index(value, problem.item_tallies)
-            return TieCounts.of_lists(outcome.item_counts[index].tied_lists[column])
+            return TieCounts.of_lists(outcome.item_counts[index][0].tied_lists[column])
         parts = [ties[i] for i in indices]
         return TieCounts(
             max((one.dependent for one in parts), default=0), max((one.spread for one in parts), default=0)
@@ -158,7 +158,25 @@ def _users_with_closed_gaps(problem: Problem) -> int:
     return problem.predictions.users_with_rank_gaps
 
 
-def tally_of_groups(counted: GroupCounts, items: CanonicalItems) -> GroupTally:
+def tallies_of_outcome(
+    problem: Problem, outcome: Outcome, items: CanonicalItems, inputs: AlignedInputs
+) -> list[Tallies]:
+    """Return the tallies of all users, then, if they have groups, of each."""
+    from exactk._report.tallies import Tallies
+
+    of_plans = [
+        [_tally_of_items(plan, counts, items, inputs) for counts in sets]
+        for plan, sets in zip(problem.item_tallies, outcome.item_counts, strict=True)
+    ]
+    of_groups = [[_tally_of_groups(counts, items) for counts in sets] for sets in outcome.group_counts]
+    sets = range(len([*outcome.item_counts, *outcome.group_counts][0]))
+    return [
+        Tallies(tuple(tallies[index] for tallies in of_plans), tuple(tallies[index] for tallies in of_groups))
+        for index in sets
+    ]
+
+
+def _tally_of_groups(counted: GroupCounts, items: CanonicalItems) -> GroupTally:
     """Return the tally by the labels of the groups, which ascend."""
     from exactk._report.tallies import GroupTally
 
@@ -170,7 +188,7 @@ def tally_of_groups(counted: GroupCounts, items: CanonicalItems) -> GroupTally:
     return GroupTally(items.group_labels, sizes, counted.lists, counts, possible)
 
 
-def tally_of_counts(plan: TallyPlan, counted: ItemCounts, items: CanonicalItems, inputs: AlignedInputs) -> ItemTally:
+def _tally_of_items(plan: TallyPlan, counted: ItemCounts, items: CanonicalItems, inputs: AlignedInputs) -> ItemTally:
     """Return the tally of the lists, by the keys of the catalogue and those of the foreign items."""
     from exactk._report.tallies import item_tally
 

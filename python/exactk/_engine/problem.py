@@ -145,8 +145,8 @@ class Outcome(NamedTuple):
     counts: Counts  # without unknown_actual and rank_gaps, which only the inputs determine
     per_user: NDArray[np.float64] | None  # values x users
     ratios: NDArray[np.float64] | None  # micro values x 2 x users: numerators and denominators, NaN if not in the sums
-    item_counts: tuple[ItemCounts, ...] = ()  # by plan of a tally
-    group_counts: tuple[GroupCounts, ...] = ()  # likewise
+    item_counts: tuple[tuple[ItemCounts, ...], ...] = ()  # by plan of a tally: of all users, then of each group
+    group_counts: tuple[tuple[GroupCounts, ...], ...] = ()  # likewise
     group_sums: SumTable | None = None  # of each value, a row per group of users; None if they have no groups
 
 

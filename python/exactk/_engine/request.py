@@ -277,7 +277,7 @@ def request_of_arguments(
     columns: ColumnNames = {"user": user, "item": item, "score": score, "rank": rank, "grade": grade}
     if not isinstance(per_user, (bool, np.bool_)):
         raise type_error("per_user", "True or False", repr(per_user))
-    check_collection_values(values, {"weights": weights, "groups": groups})
+    check_collection_values(values, weights)
     threads = resolve_threads(num_threads)
     given = Given(
         {"": predictions} if predictions.container is BLOCKS else form.systems(predictions),

@@ -211,7 +211,7 @@ class UpdateSums(NamedTuple):
                 raise type_error(name, f"{expected}, as in earlier updates", found)
 
     def _plus_block(self, request: Request, update: Update) -> UpdateSums:
-        check_collection_values(request.values, {"weights": update.weights, "groups": update.groups})
+        check_collection_values(request.values, update.weights)
         candidates = classify(open_path(update.candidates, "candidates", _COLUMNS), "candidates")
         request = request._replace(
             candidates=as_candidate_items(candidates, _COLUMNS),
@@ -342,7 +342,7 @@ def request_of_updates(
     num_threads: int | None,
 ) -> Request:
     """Return the request that all updates share; raise InputError if updates cannot give what a metric needs."""
-    check_collection_values(values, {})
+    check_collection_values(values)
     check_item_groups(values, table)
     check_base_is_not_read(values)
     threads, progress = resolve_threads(num_threads), Progress(progress=False)

@@ -416,12 +416,12 @@ def _table_of_group_values(source: Source) -> Table:
     rows: list[list[str]] = []
     for label in labels:
         for value in source.values:
-            if not value.info.of_collection and len(rows) < most:
+            if len(rows) < most:
                 of_systems = [of_system.get((label, value.name)) for of_system in by_system.values()]
                 texts = ("-" if row is None else number(row.value) for row in of_systems)
                 evaluated = joined_counts(row.evaluated for row in of_systems if row is not None)
                 rows.append([str(label), value.spelling, *texts, evaluated])
-    total = len(labels) * sum(not value.info.of_collection for value in source.values)
+    total = len(labels) * len(source.values)
     note = f"{total - len(rows):,} more rows: to_csv(table='by_group') has all." if total > len(rows) else ""
     header = ["group", "metric", *source.column_names(), source.named("users")]
     return page_table("Values by group", header, rows, left=2, note=note)

@@ -59,22 +59,16 @@ def _reads_truth(value: Value) -> bool:
     return value.info.reads_truth or counts_users
 
 
-def check_collection_values(values: Plan, unused: Mapping[str, object]) -> None:
-    """Raise InputError if an argument cannot apply to a value of all lists together, or fields contradict each other.
-
-    `unused` are the arguments for values of users, None where they are not given.
-    """
+def check_collection_values(values: Plan, weights: object = None) -> None:
+    """Raise InputError if users of a value of all lists together have weights, or fields contradict each other."""
     if not values.of_collections:
         return
     for value in values:
         if not value.info.of_collection:
             continue
-        for argument, given in unused.items():
-            if given is not None:
-                expected = f"None with {value.spelling}, which all lists together have"
-                hint = "evaluate it by itself, or the lists of each group by themselves"
-                found = "weights" if argument == "weights" else "groups"
-                raise input_error(argument, expected, found, hint=hint)
+        if weights is not None:
+            expected = f"None with {value.spelling}, which all lists together have"
+            raise input_error("weights", expected, "weights", hint="evaluate it by itself")
         _check_fields(value)
 
 

@@ -40,8 +40,8 @@ if TYPE_CHECKING:
     from exactk._report.metric_mapping import MetricMapping
     from exactk._report.state_shape import Shards
     from exactk._report.statistics import DisparityMeasure
-    from exactk._report.sums import GroupSums, Label, Sums
-    from exactk._report.tallies import GroupTally, ItemTally
+    from exactk._report.sums import GroupSums, Label, PartColumns, Sums
+    from exactk._report.tallies import GroupTally, ItemTally, Tallies
     from exactk._report.user_table import UserTable
     from exactk._report.worst_users import WorstUsers
     from exactk._runtime.table import Column, Kind, Table
@@ -213,26 +213,27 @@ class Report(Exports, Mapping[str, float]):
         if not self._plan.of_collections:
             return of_users
         values = [
-            self._value_of_lists(value) if value.info.of_collection else number
+            self._value_of_lists(value, self.state.tallies) if value.info.of_collection else number
             for value, number in zip(self._plan, of_users.values(), strict=True)
         ]
         return self._by_metric(values)
 
-    def _tally_of(self, value: Value) -> tuple[ItemTally, int]:
-        """Return the tally that a value of all lists depends on, and the column of its cutoff."""
+    def _tally_of(self, value: Value, tallies: Tallies) -> tuple[ItemTally, int]:
+        """Return the tally that a value of some lists depends on, and the column of its cutoff."""
         index, column = tally_index(value, self._plan.item_tallies)
-        return self.state.item_tallies[index], column
+        return tallies.items[index], column
 
-    def _group_tally_of(self, value: Value) -> GroupTally:
-        return self.state.group_tallies[group_tally_index(value, self._plan.group_tallies)]
+    def _group_tally_of(self, value: Value, tallies: Tallies) -> GroupTally:
+        return tallies.groups[group_tally_index(value, self._plan.group_tallies)]
 
-    def _value_of_lists(self, value: Value) -> float:
+    def _value_of_lists(self, value: Value, tallies: Tallies) -> float:
+        """Return what all lists together have, or those of a group of users."""
         from exactk._report.statistics import value_of_group_tally, value_of_tally
 
         if value.info.reads_groups:
-            return value_of_group_tally(value, self._group_tally_of(value))
+            return value_of_group_tally(value, self._group_tally_of(value, tallies))
         catalogue = self.state.catalogue
-        return value_of_tally(value, *self._tally_of(value), 0 if catalogue is None else catalogue.size)
+        return value_of_tally(value, *self._tally_of(value, tallies), 0 if catalogue is None else catalogue.size)
 
     @cached_property
     def _evaluated(self) -> list[int]:
@@ -240,12 +241,13 @@ class Report(Exports, Mapping[str, float]):
         from exactk._report.statistics import evaluated_users
 
         return [
-            evaluated_users(sums) if sums else self._lists_of(value)
+            evaluated_users(sums) if sums else self._lists_of(value, self.state.tallies)
             for value, sums in zip(self._plan, self._part_sums(self.state.totals), strict=True)
         ]
 
-    def _lists_of(self, value: Value) -> int:
-        return self._group_tally_of(value).lists if value.info.reads_groups else self._tally_of(value)[0].lists
+    def _lists_of(self, value: Value, tallies: Tallies) -> int:
+        reads_groups = value.info.reads_groups
+        return (self._group_tally_of(value, tallies) if reads_groups else self._tally_of(value, tallies)[0]).lists
 
     @cached_property
     def standard_deviation(self) -> MetricMapping[float]:
@@ -385,13 +387,13 @@ class Report(Exports, Mapping[str, float]):
         >>> report.disparity("P@1"), report.disparity("P@1", "ratio")
         (0.5, 0.5)
         """
-        from exactk._report.statistics import disparity_of_groups, values_of_groups
+        from exactk._report.statistics import disparity_of_groups
 
         index = self._index_of(metric)
         groups = sums_of_groups(self.state)
         if groups is None:
             raise input_error("report", "groups, which groups= names", "none")
-        values = self._of_groups(values_of_groups, groups, index)
+        values = self._values_of_groups(groups, index)
         return disparity_of_groups(dict(zip(groups, values, strict=True)), how, self.state.spellings[index])
 
     @in_own_units
@@ -503,24 +505,45 @@ class Report(Exports, Mapping[str, float]):
     def by_group(self) -> Mapping[Label, MetricMapping[float]]:
         """The values of each group."""
         from exactk._report.metric_mapping import GroupMapping, MetricMapping
-        from exactk._report.statistics import values_of_groups
 
         groups = sums_of_groups(self.state)
-        columns = [] if groups is None else self._statistic_by_group(values_of_groups, groups)
+        columns = [] if groups is None else self._by_value(self._values_of_groups, groups)
         of_group = partial(
             MetricMapping, self._plan.spellings_by_name, convention=self.convention, absent=_NOT_REQUESTED
         )
         return GroupMapping(groups or (), columns, of_group)
 
-    def _statistic_by_group(self, statistic: Callable[..., list[float]], groups: GroupSums) -> list[list[float]]:
-        """Return a statistic of each value in the groups."""
-        return [self._of_groups(statistic, groups, index) for index in range(len(self))]
+    def _by_value(self, of_groups: Callable[[GroupSums, int], list[_T]], groups: GroupSums) -> list[list[_T]]:
+        """Return what each value has in the groups, by one of the next functions."""
+        return [of_groups(groups, index) for index in range(len(self))]
 
-    def _of_groups(self, statistic: Callable[..., list[float]], groups: GroupSums, index: int) -> list[float]:
-        """Return a statistic of one value in the groups."""
-        columns = [groups.parts[part] for part in self._plan.part_indices[index]]
-        weighted = self.state.weighted
-        return statistic(self._plan[index], columns, weighted=weighted) if columns else [math.nan] * len(groups)
+    def _values_of_groups(self, groups: GroupSums, index: int) -> list[float]:
+        from exactk._report.statistics import values_of_groups
+
+        value, by_group = self._plan[index], self.state.tallies_by_group
+        if value.info.of_collection:
+            return [self._value_of_lists(value, by_group[label]) for label in groups]
+        return values_of_groups(value, self._columns_of(groups, index), weighted=self.state.weighted)
+
+    def _deviations_of_groups(self, groups: GroupSums, index: int) -> list[float]:
+        from exactk._report.statistics import deviations_of_groups
+
+        columns = self._columns_of(groups, index)
+        if not columns:  # of all lists together
+            return [math.nan] * len(groups)
+        return deviations_of_groups(self._plan[index], columns, weighted=self.state.weighted)
+
+    def _evaluated_in_groups(self, groups: GroupSums, index: int) -> list[int]:
+        from exactk._report.statistics import evaluated_by_group
+
+        value, by_group = self._plan[index], self.state.tallies_by_group
+        if value.info.of_collection:
+            return [self._lists_of(value, by_group[label]) for label in groups]
+        return evaluated_by_group(self._columns_of(groups, index))
+
+    def _columns_of(self, groups: GroupSums, index: int) -> list[PartColumns]:
+        """Return the sums of a value's parts by group."""
+        return [groups.parts[part] for part in self._plan.part_indices[index]]
 
     @cached_property
     def by_item_group(self) -> Mapping[Label, MetricMapping[float]]:
@@ -529,7 +552,7 @@ class Report(Exports, Mapping[str, float]):
         from exactk._report.statistics import numbers_of_item_groups
 
         values = [value for value in self._plan if value.info.reads_groups]
-        tallies = [self._group_tally_of(value) for value in values]
+        tallies = [self._group_tally_of(value, self.state.tallies) for value in values]
         columns = [numbers_of_item_groups(*pair) for pair in zip(values, tallies, strict=True)]
         labels = tallies[0].labels if tallies else ()
         spellings = {value.name: value.spelling for value in values}
@@ -896,12 +919,11 @@ class Report(Exports, Mapping[str, float]):
 
     def _columns_by_group(self, groups: GroupSums) -> tuple[list[list[float]], list[list[float]], list[list[int]]]:
         """Return the values, their standard deviations and the number of evaluated users, value by value."""
-        from exactk._report.statistics import deviations_of_groups, evaluated_by_group, values_of_groups
-
-        values, deviations = (
-            self._statistic_by_group(statistic, groups) for statistic in (values_of_groups, deviations_of_groups)
+        return (
+            self._by_value(self._values_of_groups, groups),
+            self._by_value(self._deviations_of_groups, groups),
+            self._by_value(self._evaluated_in_groups, groups),
         )
-        return values, deviations, list(map(evaluated_by_group, self._part_sums(groups.parts)))
 
     def _rows_of_item_groups(self, names: Sequence[str] | None = None) -> Iterator[ItemGroupRow]:
         """Yield what each value of groups of items, or each of these, has of each group."""
@@ -1058,13 +1080,12 @@ class Report(Exports, Mapping[str, float]):
 
     def _columns_of_groups(self, *, wide: bool) -> Columns:
         from exactk._report.export_forms import metric_columns
-        from exactk._report.statistics import values_of_groups
 
         groups = sums_of_groups(self.state)
         if groups is None:
             raise input_error("table", "groups, which groups= names", "none")
         if wide:
-            columns = self._statistic_by_group(values_of_groups, groups)
+            columns = self._by_value(self._values_of_groups, groups)
             return {"group": self._labels(groups), **dict(zip(self, columns, strict=True))}
         value, deviation, evaluated = (
             list(chain.from_iterable(zip(*columns, strict=True))) for columns in self._columns_by_group(groups)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cached_property
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from exactk._plan.conventions import Convention, description
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from exactk._plan.values import Plan, Value
     from exactk._report.state_shape import Catalogue, Shards
     from exactk._report.sums import Label, Scales, Sums
-    from exactk._report.tallies import GroupTally, ItemTally
+    from exactk._report.tallies import GroupTally, ItemTally, Tallies
 
 _T = TypeVar("_T")
 
@@ -81,6 +82,9 @@ class State(Record):
         share one.
     group_tallies : tuple of GroupTally
         At which ranks lists have items of each group, for the values of groups of items, such as exposure.
+    tallies_by_group : Mapping of label to Tallies
+        The tallies of the lists of each group of users: ``items`` and ``groups``, as those of all lists. Empty without
+        groups of users, and without metrics of all lists together.
     custom_metrics : tuple of CustomInfo
         The name, the range, the direction and a digest of the function of each metric of `exactk.custom`.
     shards : Shards or None
@@ -119,6 +123,7 @@ class State(Record):
     group_tallies: tuple[GroupTally, ...] = ()
     shards: Shards | None = None
     unit_names: UnitNames = USERS_AND_ITEMS
+    tallies_by_group: Mapping[Label, Tallies] = MappingProxyType({})
 
     _uncompared = frozenset({"grade_column", "shards", "unit_names"})
 
@@ -141,7 +146,17 @@ class State(Record):
         groups = self.groups
         if not isinstance(groups, GroupSums):
             groups = group_sums_of(groups, self.totals)
-        object.__setattr__(self, "groups", groups.in_order(ordered_labels(groups, self.group_order)))
+        labels = ordered_labels(groups, self.group_order)
+        tallies = {label: self.tallies_by_group[label] for label in labels if label in self.tallies_by_group}
+        object.__setattr__(self, "groups", groups.in_order(labels))
+        object.__setattr__(self, "tallies_by_group", MappingProxyType(tallies))
+
+    @property
+    def tallies(self) -> Tallies:
+        """The tallies of all lists."""
+        from exactk._report.tallies import Tallies
+
+        return Tallies(self.item_tallies, self.group_tallies)
 
     def __repr__(self) -> str:
         in_groups = "" if self.groups is None else f" in {plural(len(self.groups), 'group')}"
@@ -212,10 +227,11 @@ class State(Record):
         return {"version": VERSION, **head, "tallies": tallies}
 
     def _tallies_as_bytes(self) -> list[bytes]:
-        """Return the tallies of items, then those of groups."""
-        from exactk._report.tallies import group_tally_to_bytes, tally_to_bytes
-
-        return [*map(tally_to_bytes, self.item_tallies), *map(group_tally_to_bytes, self.group_tallies)]
+        """Return the tallies of items, then those of groups; if users have groups, of each, which add up to the whole."""
+        sets = [*self.tallies_by_group.values()]
+        if not sets and (self.item_tallies or self.group_tallies):
+            sets = [self.tallies]
+        return [data for tallies in sets for data in tallies.to_bytes()]
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> State:
@@ -256,8 +272,8 @@ class State(Record):
         if groups is not None:
             check_groups(groups, values, totals, weighted=weighted)
         check_group_order(fields["group_order"], groups)
-        item_tallies, group_tallies = checked_tallies(tallies, values, counts.users, fields["catalogue"])
-        of_tallies = {"item_tallies": item_tallies, "group_tallies": group_tallies}
+        whole, by_group = checked_tallies(tallies, values, counts.users, fields["catalogue"], [*(groups or ())])
+        of_tallies = {"item_tallies": whole.items, "group_tallies": whole.groups, "tallies_by_group": by_group}
         return cls(**{**fields, "counts": counts, "custom_metrics": customs_of(values), **of_tallies})
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -318,8 +334,8 @@ class StateSums:
         self._unit_names = {first.unit_names} if first.counts.users else set()
         self._truth_digest = first.truth_digest
         self._catalogue = first.catalogue
-        self._item_tallies = first.item_tallies
-        self._group_tallies = first.group_tallies
+        self._tallies = first.tallies
+        self._tallies_by_group = dict(first.tallies_by_group)
         self._group_orders = {first.group_order}
         groups = sums_of_groups(first)
         self._groups = None if groups is None else RunningGroupSums(groups)
@@ -335,6 +351,7 @@ class StateSums:
             _grade_columns=self._grade_columns.copy(),
             _unit_names=self._unit_names.copy(),
             _group_orders=self._group_orders.copy(),
+            _tallies_by_group=self._tallies_by_group.copy(),
             _shards=self._shards.copy(),
         )
 
@@ -354,14 +371,21 @@ class StateSums:
         self._group_orders.add(state.group_order)
         self._truth_digest = _sum_of_digests(self._truth_digest, state.truth_digest)
         self._add_shards(state.shards)
-        tallies = zip(self._item_tallies, state.item_tallies, strict=True)
-        self._item_tallies = tuple(one.plus(other) for one, other in tallies)
-        of_groups = zip(self._group_tallies, state.group_tallies, strict=True)
-        self._group_tallies = tuple(one.plus(other) for one, other in of_groups)
+        self._add_tallies(state)
         if self._catalogue is not None and state.catalogue is not None:
             self._catalogue = self._catalogue.merged(state.catalogue)
         if self._groups is not None and groups is not None:
             self._groups.add(groups)
+
+    def _add_tallies(self, state: State) -> None:
+        self._tallies = self._tallies.plus(state.tallies)
+        for label, tallies in state.tallies_by_group.items():
+            earlier = self._tallies_by_group.get(label)
+            self._tallies_by_group[label] = tallies if earlier is None else earlier.plus(tallies)
+        if self._tallies_by_group:
+            from exactk._report.tallies import check_group_count
+
+            check_group_count(self._tallies_by_group)
 
     def _add_shards(self, shards: Shards | None) -> None:
         if shards is not None or not self._has_unsharded:
@@ -390,11 +414,12 @@ class StateSums:
             grade_column,
             self._truth_digest,
             self._catalogue,
-            self._item_tallies,
+            self._tallies.items,
             first.custom_metrics,
-            self._group_tallies,
+            self._tallies.groups,
             united_shards({f"{self._argument}[{number}]": one for number, one in self._shards.items()}, self._argument),
             unit_names,
+            self._tallies_by_group,
         )
 
 

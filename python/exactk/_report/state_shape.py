@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import reduce
 from typing import TYPE_CHECKING, Any
 
 from exactk._inputs.restrictions import Shard
@@ -19,7 +20,7 @@ from exactk._plan.values import (
     reads_item_values,
 )
 from exactk._report.sums import Label, Sums
-from exactk._report.tallies import group_tally_from_bytes, tally_from_bytes
+from exactk._report.tallies import Tallies, check_group_count, group_tally_from_bytes, tally_from_bytes
 from exactk._runtime.errors import StateMismatchError, as_unit_names
 from exactk._runtime.faults import listed, plural
 from exactk._runtime.records import NamedTuple
@@ -49,7 +50,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence
 
     from exactk._plan.values import TallyPlan, Value
-    from exactk._report.tallies import GroupTally, ItemTally
     from exactk._runtime.shapes import Shape
 
 
@@ -459,35 +459,48 @@ STATE = Fields(dict, {"version": OneOf((VERSION,)), **_HEAD, "tallies": Many(Bin
 
 
 def checked_tallies(
-    tallies: Sequence[bytes], values: Sequence[Value], users: int, catalogue: Catalogue | None
-) -> tuple[tuple[ItemTally, ...], tuple[GroupTally, ...]]:
-    """Return the tallies that the values need, after checking that so many users and items can have them."""
+    tallies: Sequence[bytes],
+    values: Sequence[Value],
+    users: int,
+    catalogue: Catalogue | None,
+    labels: Sequence[Label],
+) -> tuple[Tallies, dict[Label, Tallies]]:
+    """Return the tallies that the values need, and those of each group, after checking that so many users can have them."""
     of_items, of_groups = plan_item_tallies(values), plan_group_tallies(values)
     count = len(of_items) + len(of_groups)
-    elements(tallies, "tallies", count)
-    if count and catalogue is None:
+    if not count:
+        elements(tallies, "tallies", 0)
+        return Tallies(), {}
+    if catalogue is None:
         raise ShapeError("catalogue", "the items that metrics of all lists together need", None)
-    size = 0 if catalogue is None else catalogue.size
-    item_tallies: list[ItemTally] = []
-    group_tallies: list[GroupTally] = []
+    check_group_count(labels)
+    elements(tallies, "tallies", count * max(1, len(labels)))
+    sets = [
+        _tallies_of_bytes(tallies[begin : begin + count], begin, of_items, of_groups, catalogue.size)
+        for begin in range(0, len(tallies), count)
+    ]
+    whole = reduce(Tallies.plus, sets)
+    most = max([*(tally.lists for tally in whole.items), *(tally.lists for tally in whole.groups)])
+    if most > users:
+        raise ShapeError("tallies", f"tallies of at most {users} lists", most)
+    for one, tally in zip(of_items, whole.items, strict=True):
+        if one.rules["foreign_items"] != "count" and len(tally.keys) > catalogue.size:
+            raise ShapeError("tallies", f"tallies of at most {catalogue.size} items", len(tally.keys))
+    return whole, dict(zip(labels, sets, strict=False))  # without labels, those of nobody
+
+
+def _tallies_of_bytes(
+    tallies: Sequence[bytes], first: int, of_items: Sequence[TallyPlan], of_groups: Sequence[Value], size: int
+) -> Tallies:
+    """Return the tallies of some lists, the first of which has this number among all."""
+    items, groups = [], []
     for index, data in enumerate(tallies):
-        tally: ItemTally | GroupTally
-        with within(f"tallies[{index}]"):
+        with within(f"tallies[{first + index}]"):
             if index < len(of_items):
-                tally = _checked_item_tally(data, of_items[index], size)
-                item_tallies.append(tally)
+                one = of_items[index]
+                is_set = one.lists_are_sets
+                tally = tally_from_bytes(data, one.cutoffs, has_short_lists=one.has_short_lists, lists_are_sets=is_set)
+                items.append(tally)
             else:
-                tally = group_tally_from_bytes(data, of_groups[index - len(of_items)], size)
-                group_tallies.append(tally)
-            if tally.lists > users:
-                raise ShapeError("", f"a tally of at most {users} lists", tally.lists)
-    return tuple(item_tallies), tuple(group_tallies)
-
-
-def _checked_item_tally(data: bytes, plan: TallyPlan, items: int) -> ItemTally:
-    tally = tally_from_bytes(
-        data, plan.cutoffs, has_short_lists=plan.has_short_lists, lists_are_sets=plan.lists_are_sets
-    )
-    if plan.rules["foreign_items"] != "count" and len(tally.keys) > items:
-        raise ShapeError("", f"a tally of at most {items} items", len(tally.keys))
-    return tally
+                groups.append(group_tally_from_bytes(data, of_groups[index - len(of_items)], size))
+    return Tallies(tuple(items), tuple(groups))

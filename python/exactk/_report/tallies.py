@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from exactk._runtime.errors import StateMismatchError
+from exactk._runtime.errors import StateMismatchError, input_error
+from exactk._runtime.records import NamedTuple
 from exactk._runtime.shapes import MOST, ShapeError, Whole, read_at
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -477,3 +478,32 @@ def _check_group_tally(tally: GroupTally, value: Value, items: int) -> None:
             raise ShapeError("tally", f"{size} items in at most {tally.lists} lists", most)
         if count > most:
             raise ShapeError("tally", f"at most {most} items of a group", count)
+
+
+class Tallies(NamedTuple):
+    """The tallies of some lists: of their items, and of the groups of these."""
+
+    items: tuple[ItemTally, ...] = ()
+    groups: tuple[GroupTally, ...] = ()
+
+    def plus(self, other: Tallies) -> Tallies:
+        """Return the tallies of both sets of lists."""
+        of_items = zip(self.items, other.items, strict=True)
+        of_groups = zip(self.groups, other.groups, strict=True)
+        return Tallies(tuple(one.plus(two) for one, two in of_items), tuple(one.plus(two) for one, two in of_groups))
+
+    def to_bytes(self) -> list[bytes]:
+        """Return the bytes of each tally, of items first."""
+        return [*map(tally_to_bytes, self.items), *map(group_tally_to_bytes, self.groups)]
+
+
+MOST_GROUPS = 64
+"""Of users, each of which has tallies of its own."""
+
+
+def check_group_count(labels: Collection[Label]) -> None:
+    """Raise InputError for more groups of users than may have tallies."""
+    if len(labels) > MOST_GROUPS:
+        expected = f"at most {MOST_GROUPS} groups with metrics of all lists together, whose items are counted by group"
+        hint = "coarser groups, or a call without these metrics, have values"
+        raise input_error("groups", expected, f"{len(labels)}", hint=hint)

@@ -31,10 +31,10 @@ if TYPE_CHECKING:
     Numbers: TypeAlias = Mapping[object, Fraction | None]
 
 
-def count_items(users: JudgedUsers, tally: TallyPlan) -> ItemCounts:
-    """Return how many of the users' lists have each item."""
+def count_items(users: JudgedUsers, some: Sequence[int], tally: TallyPlan) -> ItemCounts:
+    """Return how many of the lists of some users have each item."""
     rules, cutoffs = tally.rules, tally.cutoffs
-    counted = [user for user in range(len(users)) if is_counted_list(users, user, rules)]
+    counted = [user for user in some if is_counted_list(users, user, rules)]
     lists = [_listed_items(users, users.judged_user(user, list_rules(rules)), rules, cutoffs) for user in counted]
     tied_ranks = [users.tied_list_ranks(user, rules) for user in counted]
     catalogue = [*users.catalogue.positions]
@@ -225,12 +225,12 @@ GROUP_METRICS: dict[str, Callable[[Sequence[ListedUser], Groups, Rules], Numbers
 }
 
 
-def count_groups(users: JudgedUsers, value: Value) -> GroupCounts:
-    """Return how often the users' lists have items of each group, rank by rank."""
+def count_groups(users: JudgedUsers, some: Sequence[int], value: Value) -> GroupCounts:
+    """Return how often the lists of some users have items of each group, rank by rank."""
     rules, group_of = value.rules, users.item_groups
     counts: Counter[tuple[int, int]] = Counter()
     possible: Counter[int] = Counter()
-    counted = [user for user in range(len(users)) if is_counted_list(users, user, rules)]
+    counted = [user for user in some if is_counted_list(users, user, rules)]
     for user in counted:
         read = _items_read(users, user, value)
         possible.update(group_of[item] for item in read)

@@ -68,12 +68,14 @@ def _evaluate(problem: Problem) -> Outcome:
     ]
     by_value = list(zip(*by_group, strict=True))
     sums = list(map(Sums.over_groups, by_value))
-    parts = [PartColumns.of_sums(total.scales, of_groups) for total, of_groups in zip(sums, by_value, strict=True)]
+    parts = [PartColumns.of_sums(total.scales, rows) for total, rows in zip(sums, by_value, strict=True)]
     group_sums = None if problem.groups is None else SumTable.of_parts(parts, problem.group_count)
     undefined = tuple(_undefined_users(users, *one) for one in zip(problem.values, raw_ratios, strict=True))
     counts = _problem_counts(problem, users, undefined if any(undefined) else None)
-    item_counts = tuple(count_items(users, tally) for tally in problem.item_tallies)
-    group_counts = tuple(count_groups(users, value) for value in problem.group_tallies)
+    groups = range(0 if problem.groups is None else problem.group_count)
+    sets = [range(len(users)), *(_users_of_group(problem, group) for group in groups)]
+    item_counts = tuple(tuple(count_items(users, some, tally) for some in sets) for tally in problem.item_tallies)
+    group_counts = tuple(tuple(count_groups(users, some, value) for some in sets) for value in problem.group_tallies)
     if not problem.per_user:
         return Outcome(sums, counts, None, None, item_counts, group_counts, group_sums)
     kept = _parts_of_micro_values(problem, ratios)
@@ -167,12 +169,18 @@ def _scaled_product(*factors: float) -> int:
     return product.numerator * (1 << _SCALE) // product.denominator
 
 
+def _users_of_group(problem: Problem, group: int) -> list[int]:
+    """Return the users of one group, or all users if there are no groups."""
+    users = range(len(problem.truth))
+    return [user for user in users if problem.groups is None or problem.groups.values[user] == group]
+
+
 def _sums_of_group(problem: Problem, value: Value, ratios: list[Ratio | None], group: int) -> Sums:
     """Return one value's sums over one group: of values (macro), logarithms (geometric) or both parts (micro)."""
     average = value.rules["average"]
     users = undefined = total = squares = weight_sum = 0
-    for user, ratio in enumerate(ratios):
-        if ratio is None or (problem.groups is not None and problem.groups.values[user] != group):
+    for user in _users_of_group(problem, group):
+        if (ratio := ratios[user]) is None:
             continue
         users += 1
         weight = 1.0 if problem.weights is None else float(problem.weights.values[user])

@@ -188,6 +188,11 @@ def _check_counted_users(problem: Problem, users: JudgedUsers) -> None:
         for value in problem.values:
             counted = [user for user in missing if users.is_counted(user, value.rules)]
             refuse_users(argument, "user without one", counted)
+        for tally in problem.list_tallies:
+            with_list = [user for user in missing if users.presence(user)[1]]
+            all_count = tally.rules["list_users"] == "lists"
+            counted = [user for user in with_list if all_count or users.is_counted(user, tally.rules)]
+            refuse_users(argument, "user without one", counted)
 
 
 # What values need of the items.
