@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import re
 import shutil
@@ -13,9 +14,11 @@ from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from contrast import CONTRAST, LEAST
+from PIL import Image
 from screens import NARROW, WIDE, chromium, take_pictures
 
 import compare_recommenders as demo
@@ -48,6 +51,12 @@ TEXT = """() => {
     if (!walker.currentNode.parentElement.closest('script, title, desc, nav, .skip')) texts.push(walker.currentNode.data);
   return texts.join(' ');
 }"""
+EMPTY_THIRD = """[...document.querySelectorAll('main table, main svg')].filter(one => one.checkVisibility()
+  && one.getBoundingClientRect().right < innerWidth * 2 / 3).map(one => one.outerHTML.slice(0, 100))"""
+WIDE_TABLE = "[...document.querySelectorAll('.wide')].find(one => one.scrollWidth > one.clientWidth + 50)"
+UNSHADED = (
+    "document.querySelector('style').textContent += '.wide { background: none !important; }'"  # axe skips gradients
+)
 HEADERS_ONCE = "document.querySelector('style').textContent += '@media print { thead { display: table-row-group; } }'"
 
 
@@ -131,6 +140,7 @@ def test_what_a_page_must_not_have_is_noticed(
 def test_axe_finds_no_violation(opened: Any, name: str, mode: str) -> None:
     one = opened(name, color_scheme=mode)
     one.evaluate(UNFOLD)
+    one.evaluate(UNSHADED)
     found = Axe().run(one, options={"runOnly": {"type": "tag", "values": RULES}}).response
     assert [(one["id"], len(one["nodes"]), one["nodes"][0]["html"][:200]) for one in found["violations"]] == []
     assert len(found["passes"]) > 10
@@ -154,6 +164,32 @@ def test_the_body_fits_any_width(opened: Any, name: str, size: dict[str, int], m
     one.evaluate(UNFOLD)
     assert one.evaluate("document.documentElement.scrollWidth") <= size["width"]
     assert one.evaluate(UNREACHABLE) == 0, "what scrolls is reached with the keyboard"
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_tables_and_pictures_reach_the_right_third(opened: Any, name: str) -> None:
+    one = opened(name, {"width": 1200, "height": 900})
+    one.evaluate(UNFOLD)
+    assert one.evaluate(EMPTY_THIRD) == []
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_what_scrolls_is_shaded_at_the_side_where_there_is_more(opened: Any, mode: str) -> None:
+    one = opened("with_lists", NARROW, color_scheme=mode)
+    wide = one.evaluate_handle(WIDE_TABLE).as_element()
+    wide.scroll_into_view_if_needed()
+
+    def shades() -> list[bool]:
+        picture = np.asarray(Image.open(io.BytesIO(wide.screenshot())).convert("L"), np.int64)
+        row = picture[-4]  # between the text of the last row and its line
+        left, middle, right = row[[1, len(row) // 2, -2]].tolist()
+        return [abs(side - middle) > 20 for side in (left, right)]
+
+    shown = []
+    for share in (0, 0.5, 1):
+        wide.evaluate("(one, share) => one.scrollLeft = share * (one.scrollWidth - one.clientWidth)", share)
+        shown.append(shades())
+    assert shown == [[False, True], [True, True], [True, False]]
 
 
 @pytest.mark.parametrize("mode", MODES)
