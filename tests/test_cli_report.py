@@ -72,6 +72,13 @@ def test_one_system(run: Run) -> None:
         assert "usr-" not in made(run, *words, "-m", "ndcg@[5,10]", "--examples", "0")
 
 
+def test_the_headline_is_one_metric_or_two(run: Run) -> None:
+    words = [*THREE.split(), "-m", "ndcg@10", "-m", "recall@[5,10]", "--headline", "recall@5"]
+    assert "<b>recall@5 against ndcg@10.</b>" in made(run, *words)
+    assert "<b>recall@5 against recall@10.</b>" in made(run, *words, "--headline", "recall@10")
+    assert_refused(run("report", *words, "--headline", "mrr", "-o", "page.html"), "headline: expected one of")
+
+
 def test_without_examples_no_data_of_users_is_on_the_page(run: Run) -> None:
     page = made(run, *THREE.split(), "--examples", "0", "--item-names", "names.csv")
     assert not re.search("usr-|itm-|nam-", page)

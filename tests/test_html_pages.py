@@ -226,6 +226,18 @@ def test_pages_of_one_input_are_the_same_bytes_under_source_date_epoch(monkeypat
         ({"lists": [1]}, exactk.InputTypeError, "lists: expected a mapping from system to the result of exactk.judge"),
         ({"lists": {"system 0": [1]}}, exactk.InputTypeError, "lists: expected JudgedLists of 'system 0', found list"),
         ({"gate": True}, exactk.InputTypeError, "gate: expected the result of comparison.check, found bool"),
+        (
+            {"headline": 3},
+            exactk.InputTypeError,
+            "headline: expected a metric, or two: the axes of the trade-off, found 3",
+        ),
+        (
+            {"headline": []},
+            exactk.InputError,
+            "headline: expected a metric, or two: the axes of the trade-off, found 0",
+        ),
+        ({"headline": "ndcg@7"}, exactk.InputError, "headline: expected one of "),
+        ({"headline": ["mrr", "MRR"]}, exactk.InputError, "headline: expected two metrics, one against the other"),
     ],
 )
 def test_arguments_of_a_page_are_checked(arguments: dict[str, Any], error: type[Exception], text: str) -> None:
@@ -282,3 +294,56 @@ def test_a_path_writes_the_page(tmp_path: Path) -> None:
     text = path.read_text(encoding="utf-8")
     assert text.endswith("</html>\n")
     assert "<title>one</title>" in text
+
+
+def test_the_headline_leads_every_section() -> None:
+    metrics = ["mrr", "ndcg@[5,10]", "recall@[5,10]"]
+    truth, systems = data()
+    options: Any = {"baseline": "system 0", "groups": ["a", "b"] * 60, "per_user": True}
+    comparison = exactk.compare(truth, systems, metrics, **options)
+    root = read(comparison.to_html(headline="Recall@10"))
+    assert " in recall@10; the difference" in text_of(section(root, "verdict"))
+    assert [row[0] for row in tables(root)["Values"][1:3]] == ["recall@10", "mrr"]
+    for anchor, title in (
+        ("values", "recall@10 of each system"),
+        ("differences", "Differences in recall@10 against system 0"),
+        ("wins", "Users who win, tie and lose in recall@10"),
+        ("curves", "recall by cutoff"),
+        ("users", "Users by recall@10"),
+        ("groups", "Difference in recall@10 by group, system 1 against system 0"),
+        ("trade-offs", "recall@10 against mrr"),
+    ):
+        assert text_of(next(elements(section(root, anchor), "b"))) == f"{title}.", anchor
+    assert "Largest losses of system 1 against system 0 in recall@10" in tables(section(root, "examples"))
+    losses = tables(section(root, "examples"))["Largest losses of system 1 against system 0 in recall@10"]
+    for user, one, other, *_ in losses[1:]:
+        values = [comparison.reports[system].per_user["recall@10"][int(user)] for system in ("system 1", "system 0")]
+        assert [float(one), float(other)] == pytest.approx(values, abs=5e-5)
+    one = comparison.reports["system 1"].to_html(headline="recall@5")
+    assert "recall@5 is " in text_of(section(read(one), "verdict"))
+
+
+def test_two_metrics_of_a_headline_are_the_axes_of_the_trade_off() -> None:
+    truth, systems = data()
+    items = exactk.Items(60, train=[list(row) for row in truth])
+    comparison = exactk.compare(truth, systems, ["mrr", "ndcg@10", "coverage@10", "arp@10"], items=items)
+    for headline, title in (
+        (None, "mrr against coverage@10"),
+        ("ndcg@10", "ndcg@10 against coverage@10"),
+        (["ndcg@10", "arp@10"], "ndcg@10 against arp@10"),
+    ):
+        root = read(comparison.to_html(headline=headline))
+        assert text_of(next(elements(section(root, "trade-offs"), "b"))) == f"{title}."
+    with pytest.raises(exactk.InputError, match=r"headline: expected first a metric of which differences are tested: "):
+        comparison.to_html(headline=["coverage@10", "ndcg@10"])
+    two: Any = ["ndcg@10", "arp@10"]
+    with pytest.raises(exactk.InputError, match="headline: expected one metric, as one system has no trade-off"):
+        comparison.reports["system 1"].to_html(headline=two)
+
+
+def test_ties_are_those_of_their_metric_under_any_headline() -> None:
+    truth, scores = [[0], [1]] * 20, np.tile([0.5, 0.5, 0.1], (40, 1))
+    report = exactk.evaluate(truth, exactk.Scores(scores), ["P@2", "P@1"])
+    for headline in (None, "P@1"):
+        shown = tables(read(report.to_html(headline=headline)))["Users whose value depends on the order of ties"]
+        assert [row[0] for row in shown[1:]] == ["P@1"]

@@ -402,17 +402,18 @@ def pair_figure(reports: Mapping[str, Report], system: str, baseline: str, metri
 def _value_of_users(reports: Mapping[str, Report], metric: str | None) -> Value:
     values: Sequence[Value] = plan_of_state(next(iter(reports.values())).state)
     if metric is None:
-        values = [value for value in values if _has_users(value)]
+        values = [value for value in values if has_users(value)]
         if not values:
             raise input_error("metric", "a metric of which users have values", "none")
         return values[0]
     value = value_of_metric(reports, metric)
-    if not _has_users(value):
+    if not has_users(value):
         raise input_error("metric", "a metric of which users have values", repr(metric))
     return value
 
 
-def _has_users(value: Value) -> bool:
+def has_users(value: Value) -> bool:
+    """Return whether a metric is a mean of values that users have."""
     return not value.info.of_collection and value.rules["average"] != "of_means"
 
 

@@ -395,6 +395,12 @@ def add_report(commands: Commands) -> None:
     page.add_argument("--title", metavar="TEXT", help="the heading of the page")
     page.add_argument("--note", metavar="TEXT", default="", help="a paragraph below the heading")
     page.add_argument(
+        "--headline",
+        action="append",
+        metavar="METRIC",
+        help="the metric that leads the page; given twice, the axes of the trade-off too",
+    )
+    page.add_argument(
         "--examples",
         type=parse_count,
         metavar="N",
@@ -446,7 +452,13 @@ def _page_request(arguments: argparse.Namespace) -> PageRequest:
     names = None
     if arguments.item_names is not None:
         names = read_item_names(arguments.item_names, arguments.item, text_ids=arguments.text_ids)
-    return page_request(title=arguments.title, note=arguments.note, examples=arguments.examples, item_names=names)
+    return page_request(
+        title=arguments.title,
+        note=arguments.note,
+        examples=arguments.examples,
+        item_names=names,
+        headline=arguments.headline,
+    )
 
 
 def _judged(evaluated: Evaluated) -> Mapping[str, exactk.results.JudgedLists] | None:

@@ -110,6 +110,7 @@ def html_page(result: Report | Comparison, request: PageRequest) -> str:
     template = optional.html_templates("exactk._html").get_template("page.html")
     source = Source(result, request)
     check_lists(source)
+    source.check_headline()
     page, limits = _rendered(template, source), Limits()
     while len(page.encode()) > _MOST_BYTES and limits != limits.halved():
         limits = limits.halved()

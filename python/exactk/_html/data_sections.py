@@ -97,7 +97,7 @@ def _table_of_counts(source: Source) -> Table:
 def _ties(source: Source) -> Table:
     """Return how many users' values depend on the order of ties, and how far apart the extremes of the mean are."""
     rows = []
-    for index, value in enumerate(source.values):
+    for index, value in enumerate(source.plan):
         for system, report in source.reports.items():
             ties = (report.state.counts.ties or ())[index : index + 1]
             if ties and ties[0].dependent:

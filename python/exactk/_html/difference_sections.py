@@ -329,7 +329,7 @@ def groups(source: Source) -> Content:
         return _NO_GROUPS
     if source.comparison is None or source.differences is None or not source.differences.by_group:
         return [_table_of_group_values(source)]
-    figures = groups_figures(source.comparison)
+    figures = sorted(groups_figures(source.comparison), key=lambda one: [*source.rows_of].index(one.metric))
     metrics = list(source.rows_of)[: source.limits.charts // 2]
     tables = [_heat_table(source, metric, [one for one in figures if one.metric == metric]) for metric in metrics]
     parts: list[Part] = [Findings(_findings(source, figures)), _chart_of_groups(source, figures[0]), *tables[:1]]

@@ -280,7 +280,7 @@ def _introduction(source: Source, value: Value, most: int, pairs: int) -> list[P
 def _tables_of_examples(
     source: Source, value: Value, pair: Pair, matched: MatchedUsers, lists: ShownLists, most: int
 ) -> list[Part]:
-    row = [one.name for one in source.values].index(value.name)
+    row = [one.name for one in source.plan].index(value.name)
     system, baseline = (matched.tables[name].values[row] for name in pair)
     gains = system - baseline
     if value.info.direction == "lower":

@@ -6,13 +6,13 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from exactk._figures import system_styles
+from exactk._figures import directed, system_styles, value_of_metric
 from exactk._html.page_parts import Limits
 from exactk._inference.significance import level_of
 from exactk._report.comparison import Comparison, confidence_of, reports_of
 from exactk._report.matched_reports import matched_users
 from exactk._report.state import plan_of_state
-from exactk._runtime.errors import ExactkError
+from exactk._runtime.errors import ExactkError, input_error
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -54,15 +54,39 @@ class Source:
         """The first report, whose metrics and convention all have."""
         return next(iter(self.reports.values()))
 
-    @cached_property
-    def values(self) -> Sequence[Value]:
-        """The metrics."""
+    @property
+    def plan(self) -> Sequence[Value]:
+        """The metrics in the order of the reports' tables."""
         return plan_of_state(self.first.state)
 
     @cached_property
+    def headline(self) -> Sequence[Value]:
+        """The metrics that lead the page, if it was asked for some: one, or both axes of the trade-off."""
+        return [value_of_metric(self.reports, metric, "headline") for metric in self.request.headline]
+
+    def check_headline(self) -> None:
+        """Raise InputError for a headline that the sections cannot begin with."""
+        names = [value.spelling for value in self.headline]
+        if names and self.rows_of and names[0] not in self.rows_of:
+            expected = f"first a metric of which differences are tested: {', '.join(self.rows_of)}"
+            raise input_error("headline", expected, repr(names[0]))
+        if len(names) == 2:
+            if self.comparison is None:
+                raise input_error("headline", "one metric, as one system has no trade-off", "2")
+            if names[0] == names[1]:
+                raise input_error("headline", "two metrics, one against the other", f"{names[0]!r} twice")
+            for value in self.headline:
+                directed(value, "headline")
+
+    @property
+    def values(self) -> Sequence[Value]:
+        """The metrics, those of the headline first."""
+        return list(self.value_of.values())
+
+    @cached_property
     def value_of(self) -> Mapping[str, Value]:
-        """The metrics by their spelling."""
-        return {value.spelling: value for value in self.values}
+        """The metrics by their spelling, those of the headline first."""
+        return {value.spelling: value for value in (*self.headline, *self.plan)}
 
     def column_names(self, of_one: str = "value") -> list[str]:
         """Return the names of columns with a cell of each system; that of one system has another name."""
@@ -134,7 +158,7 @@ class Source:
         rows: dict[str, list[Difference]] = {}
         for row in self.differences or ():
             rows.setdefault(row.metric, []).append(row)
-        return rows
+        return {metric: rows[metric] for metric in self.value_of if metric in rows}
 
     @property
     def rows_of_users(self) -> Mapping[str, Sequence[Difference]]:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from exactk._figures import (
     curves_figure,
     distribution_figure,
+    has_users,
     metrics_with_cutoffs,
     pair_figure,
     trade_off_figure,
@@ -131,7 +132,8 @@ def curves(source: Source) -> Content:
     metrics = metrics_with_cutoffs(source.reports)
     if not metrics:
         return _NO_CURVE
-    shown = list(metrics)[: source.limits.charts]
+    in_order = sorted(metrics, key=lambda metric: metric != source.values[0].label)
+    shown = in_order[: source.limits.charts]
     charts = [_chart_of_curves(source, curves_figure(source.reports, metric, source.confidence)) for metric in shown]
     parts: list[Part] = list(charts[:1])
     if len(metrics) > 1:
@@ -178,7 +180,8 @@ _SHOWN_LEVELS = (0, 10, 25, 50, 75, 90, 100)  # in percent
 
 def users(source: Source) -> Content:
     try:
-        figure = distribution_figure(source.reports)
+        metric = next((value.name for value in source.values if has_users(value)), None)
+        figure = distribution_figure(source.reports, metric)
     except ExactkError as error:
         return str(error)
     if not any(figure.users.values()):
@@ -249,7 +252,8 @@ def trade_offs(source: Source) -> Content:
     if source.comparison is None:
         return source.no_differences
     try:
-        figure = trade_off_figure(source.reports, y=_other_aim(source), confidence=source.confidence)
+        x, y = [*(value.name for value in source.headline), None, None][:2]
+        figure = trade_off_figure(source.reports, x, y or _other_aim(source), source.confidence)
     except ExactkError as error:
         return str(error)
     return [_chart_of_trade_off(source, figure)]

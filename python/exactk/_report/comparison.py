@@ -856,6 +856,7 @@ class Comparison(Exports, Mapping[str, Mapping[str, float]]):
         item_names: Mapping[Any, str] | None = None,
         lists: Mapping[str, JudgedLists] | None = None,
         gate: Gate | None = None,
+        headline: str | Sequence[str] | None = None,
     ) -> str:
         """Return the comparison as one HTML page, or write it to a file.
 
@@ -879,6 +880,9 @@ class Comparison(Exports, Mapping[str, Mapping[str, float]]):
             The lists of each system, from `exactk.judge` of the same truth and predictions, with the same ``exclude=``.
         gate : Gate, optional
             Claims from `check`, whose outcome the page begins with.
+        headline : str or sequence of str, optional
+            The metric that leads the page, in any spelling: in sentences, pictures and examples, and as the first row of
+            tables. Two metrics are the axes of the trade-off too. By default the first one.
 
         Raises
         ------
@@ -897,7 +901,15 @@ class Comparison(Exports, Mapping[str, Mapping[str, float]]):
         >>> "<title>b or a?</title>" in page, "Alien" in page
         (True, True)
         """
-        request = page_request(title=title, note=note, examples=examples, item_names=item_names, lists=lists, gate=gate)
+        request = page_request(
+            title=title,
+            note=note,
+            examples=examples,
+            item_names=item_names,
+            lists=lists,
+            gate=gate,
+            headline=headline,
+        )
         return html_page(self, request)
 
     def plot(

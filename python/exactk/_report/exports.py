@@ -10,6 +10,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Protocol
 
 from exactk._runtime.errors import InputError, input_error, type_error
+from exactk._runtime.faults import plural
 from exactk._runtime.records import Record
 from exactk._runtime.table_exports import ShowsTables, checked_digits, csv_of, writes
 from exactk._runtime.texts import DIGITS
@@ -276,6 +277,7 @@ class PageRequest(Record, eq=False):
     item_names: Mapping[Any, str] = MappingProxyType({})
     lists: Mapping[str, JudgedLists] = MappingProxyType({})  # by system, "" for a report
     gate: Gate | None = None
+    headline: Sequence[str] = ()  # metrics that lead the page: one, or both axes of the trade-off
     command: Sequence[str] = ()
     inputs: Sequence[Mapping[str, Any]] = ()  # the files that a command has read, as its JSON has them
 
@@ -291,6 +293,7 @@ def page_request(
     item_names: Mapping[Any, str] | None = None,
     lists: Mapping[str, JudgedLists] | None = None,
     gate: Gate | None = None,
+    headline: str | Sequence[str] | None = None,
 ) -> PageRequest:
     """Return the request of a page. Raise InputError or InputTypeError for an invalid argument."""
     from exactk._report.verdicts import Gate
@@ -304,7 +307,19 @@ def page_request(
         raise type_error("gate", "the result of comparison.check", type(gate).__name__)
     if lists is not None:
         _check_judged_lists(lists)
-    return PageRequest(title, note, int(examples), item_names or {}, lists or {}, gate)
+    metrics = _checked_headline(headline)
+    return PageRequest(title, note, int(examples), item_names or {}, lists or {}, gate, metrics)
+
+
+def _checked_headline(headline: object) -> list[str]:
+    expected = "a metric, or two: the axes of the trade-off"
+    if headline is None or isinstance(headline, str):
+        return [headline] if headline else []
+    if not isinstance(headline, Sequence) or not all(isinstance(metric, str) for metric in headline):
+        raise type_error("headline", expected, repr(headline))
+    if not 1 <= len(headline) <= 2:
+        raise input_error("headline", expected, plural(len(headline), "metric"))
+    return list(headline)
 
 
 def _check_page_text(argument: str, text: object) -> None:

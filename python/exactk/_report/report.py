@@ -745,6 +745,7 @@ class Report(Exports, Mapping[str, float]):
         examples: int = 20,
         item_names: Mapping[Any, str] | None = None,
         lists: JudgedLists | None = None,
+        headline: str | None = None,
     ) -> str:
         """Return the report as one HTML page, or write it to a file.
 
@@ -767,6 +768,9 @@ class Report(Exports, Mapping[str, float]):
         lists : JudgedLists, optional
             The lists, from `exactk.judge` of the same truth and predictions, with the same ``exclude=``: the page then shows
             how many relevant items the users have, and how long their lists are.
+        headline : str, optional
+            The metric that leads the page, in any spelling: in sentences, pictures and examples, and as the first row of
+            tables. By default the first one.
 
         Raises
         ------
@@ -789,7 +793,9 @@ class Report(Exports, Mapping[str, float]):
         from exactk._report.exports import html_page, page_request
 
         of_system = None if lists is None else {"": lists}
-        request = page_request(title=title, note=note, examples=examples, item_names=item_names, lists=of_system)
+        request = page_request(
+            title=title, note=note, examples=examples, item_names=item_names, lists=of_system, headline=headline
+        )
         return html_page(self, request)
 
     def plot(self, kind: ReportPlot = "values", metric: str | None = None, *, ax: Axes | None = None) -> DrawnDisplay:
