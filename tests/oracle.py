@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import math
 import struct
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Context, Decimal
 from fractions import Fraction
 from functools import cache
-from itertools import groupby, permutations, product
+from itertools import combinations, groupby, permutations, product
 from typing import Any, NamedTuple
 
 from oracle_items import (
@@ -40,7 +41,8 @@ _LIST_MEANS = {"novelty", "surprisal", "arp", "popularity_rank", "aplt"}
 _DISCOUNTED = {"epc", "efd"}  # sums over hits
 _OF_PAIRS = {"ild"}
 _OF_ITEMS = _LIST_MEANS | _DISCOUNTED | _OF_PAIRS
-_READS_ITEMS = _OF_ITEMS | {"unexpectedness"}
+OF_ALL_LISTS = ["coverage", "entropy", "gini", "num_items", "personalization"]
+_READS_ITEMS = _OF_ITEMS | {"unexpectedness", *OF_ALL_LISTS}
 _WITHOUT_TRUTH = _LIST_MEANS | _OF_PAIRS | {"list_fill", "unexpectedness"}
 
 
@@ -756,10 +758,67 @@ def answer(users: Mapping[Any, User], asked: Asked) -> Answer:
     _refuse_without_meaning(asked)
     for user in users.values():
         _refuse_invalid(user, asked)
+    if asked.metric in OF_ALL_LISTS:
+        return _answer_of_lists(users, asked)
     ratios = {key: _user_ratio(user, asked) for key, user in users.items()}
     counted = [(users[key], ratio) for key, ratio in ratios.items() if ratio is not None]
     per_user = {key: math.nan if ratio is None else _number(ratio, rules) for key, ratio in ratios.items()}
     return Answer(_mean(counted, rules), len(counted), per_user)
+
+
+def _answer_of_lists(users: Mapping[Any, User], asked: Asked) -> Answer:
+    """Return what all lists together have, and how many they are."""
+    assert asked.catalogue is not None
+    lists = [_counted_items(user, asked) for user in users.values() if _has_counted_list(user, asked.rules)]
+    if not lists:
+        return Answer(math.nan, 0, {})
+    number = _number_of_lists(asked.metric, lists, len(asked.catalogue.items))
+    if number is None:
+        number = {"zero": 0.0, "one": 1.0}.get(asked.rules["undefined"], math.nan)
+    return Answer(float(number), len(lists), {})
+
+
+def _has_counted_list(user: User, rules: Rules) -> bool:
+    if not user.has_list or rules["list_users"] == "lists":
+        return user.has_list
+    is_in_mean = user.truth is not None or rules["users"] in {"predictions", "union"}
+    has_relevant = any(_is_relevant(grade, rules) for _, grade in _grades(user, rules)[1])
+    is_skipped = (not has_relevant and rules["empty_truth"] == "skip") or (
+        not any(_tie_groups(user, rules)) and rules["empty_list"] == "skip"
+    )
+    return is_in_mean and not is_skipped
+
+
+def _counted_items(user: User, asked: Asked) -> list[Item]:
+    """Return the items that a list has down to the cutoff, as far as they count."""
+    assert asked.catalogue is not None
+    rules = {**asked.rules, "unjudged": "keep"}
+    (order,) = _orders(user, rules, rules["ties"])
+    items = [item for rank, item in order if asked.cutoff is None or rank <= asked.cutoff]
+    if rules["foreign_items"] == "raise" and not set(items) <= set(asked.catalogue.items):
+        raise RefusedError("an item is outside the catalogue")
+    items = [item for item in items if rules["foreign_items"] == "count" or item in asked.catalogue.items]
+    return items if rules["duplicate_items"] == "count" else list(dict.fromkeys(items))
+
+
+def _number_of_lists(metric: str, lists: Sequence[Sequence[Item]], size: int) -> Fraction | float | None:
+    """Return a metric of lists in a catalogue of this size; None for 0 / 0."""
+    listed = Counter(item for items in lists for item in items)
+    total = sum(listed.values())
+    match metric:
+        case "coverage":
+            return Fraction(len(listed), size)
+        case "num_items":
+            return Fraction(len(listed))
+        case "gini":
+            counts = [*listed.values(), *[0] * (size - len(listed))]
+            differences = sum(abs(one - other) for one, other in product(counts, repeat=2))
+            return Fraction(differences, 2 * size * total) if total else None
+        case "entropy":
+            return math.fsum(one / total * math.log2(total / one) for one in listed.values()) if total else None
+    pairs = list(combinations([set(items) for items in lists if items], 2))
+    cosines = [len(one & other) / math.sqrt(len(one) * len(other)) for one, other in pairs]
+    return 1 - math.fsum(cosines) / len(pairs) if pairs else None
 
 
 def groups(users: Mapping[Any, User], asked: Asked) -> dict[str, float]:

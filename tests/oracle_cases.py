@@ -14,7 +14,7 @@ import numpy as np
 
 import exactk
 from exactk._plan.metrics import evaluation_metrics, metrics as metric_registry
-from oracle import MOST_ORDERS, PARAMETERS, STRICT, WEIGHTED, Asked, User
+from oracle import MOST_ORDERS, OF_ALL_LISTS, PARAMETERS, STRICT, WEIGHTED, Asked, User
 from oracle_containers import BLOCK_FORMS, DENSE_FORMS, ITEMS, KEYED_MATRICES, PREDICTION_FORMS, TRUTH_FORMS, Form
 from oracle_items import Catalogue, Item
 
@@ -189,6 +189,9 @@ def draw_case(number: int) -> Case:
     strings, asked = _draw_metrics(
         rng, rules, overrides, has_many_orders=has_many_orders, may_refuse_ties=has_scores or not is_scored
     )
+    if not form.has_weights:
+        of_lists = _draw_of_lists(random.Random(f"lists of {number}"), rules)  # noqa: S311 - likewise
+        strings, asked = [*strings, *of_lists], [*asked, *of_lists.values()]
     asked = [replace(one, catalogue=catalogue) for one in asked]
     changes = {name: value for name, value in rules.items() if value != DEFAULTS[name]}
     convention = exactk.conventions["standard"].replace(**changes, overrides=overrides)
@@ -354,6 +357,25 @@ def _draw_metrics(
         strings.append(text)
         asked.append(Asked(name, cutoff, number, {**of_metric, **choices}))
     return strings, asked
+
+
+def _draw_of_lists(rng: random.Random, rules: Mapping[str, Any]) -> dict[str, Asked]:
+    """Draw metrics of all lists together, by their strings."""
+    drawn = {}
+    for name in rng.sample(OF_ALL_LISTS, rng.choice([0, 0, 1, 3])):
+        cutoff = rng.choice([None, 1, 2, 3, 4, 6])
+        choices = {field: rng.choice(CHOICES[field]) for field in ("undefined", "users") if rng.random() < 0.2}
+        if rules["ties"] not in STRICT:
+            choices["ties"] = "lowest_id"
+        if rules["foreign_items"] == "count" and name in {"coverage", "gini"}:
+            choices["foreign_items"] = "ignore"
+        if rules["duplicate_items"] == "count" and name == "personalization":
+            choices["duplicate_items"] = "first"
+        choices["list_users"] = rng.choice(["lists", "users"])
+        text = name + (f"@{cutoff}" if cutoff else "")
+        text += f"({','.join(f'{field}={value}' for field, value in choices.items())})"
+        drawn[text] = Asked(name, cutoff, 0.0, {**rules, **choices, "average": "macro"})
+    return drawn
 
 
 def _draw_users(rng: random.Random, *, is_keyed: bool, is_scored: bool, rules: dict[str, Any]) -> dict[Any, User]:
