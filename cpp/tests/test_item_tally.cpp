@@ -11,10 +11,13 @@ struct Tallies {
   std::vector<PlannedValue> of_groups = {};
 };
 
-Result count(const Input& input, const Tallies& tallies, const Items& items, int threads = 1) {
+Result count(const Input& input, const Tallies& tallies, const Items& items, int threads = 1,
+             const std::vector<Offset>& groups = {}, Count group_count = 1) {
   return evaluate({.truth = input.truth.view(),
                    .predictions = input.predictions.view(),
                    .items = items,
+                   .groups = groups,
+                   .group_count = group_count,
                    .item_tallies = tallies.of_items,
                    .group_tallies = tallies.of_groups,
                    .threads = threads,
@@ -75,6 +78,39 @@ TEST_CASE("any number of threads counts the same items and groups") {
     CHECK(other.item_tallies.front().list_lengths == of_items.list_lengths);
     CHECK(other.group_tallies.front().counts == of_groups.counts);
     CHECK(other.group_tallies.front().lists == of_groups.lists);
+  }
+}
+
+TEST_CASE("groups of users are counted apart, and add up to all users") {
+  std::vector<Row> rows;
+  std::vector<Row> truth;
+  std::vector<Offset> user_groups;
+  for (std::int64_t user = 0; user < 3000; ++user) {
+    rows.push_back({user % 7, 20 + user % 11});
+    truth.push_back({user % 97});
+    user_groups.push_back(user % 3);
+  }
+  const Input input{.truth = lists(truth), .predictions = lists(rows)};
+  const std::vector<std::int64_t> ids = {1, 5, 21};
+  const std::vector<Count> groups = {0, 1, 1};
+  const Items items = catalogue_of(ids, groups, 2);
+  const Tallies tallies{{{counting_foreign(), {1, 2}, false}}, {exposure(kNoCutoff)}};
+  for (const int threads : {1, 2, 5}) {
+    const Result result = count(input, tallies, items, threads, user_groups, 3);
+    REQUIRE(result.item_tallies.size() == 4);
+    REQUIRE(result.group_tallies.size() == 4);
+    CHECK(result.item_tallies.front().counts ==
+          count(input, tallies, items).item_tallies.front().counts);
+    Count listed = 0;
+    std::vector<Count> counts(4);
+    for (std::size_t group = 1; group < 4; ++group) {
+      listed += result.item_tallies[group].counts[1];
+      CHECK(result.item_tallies[group].foreign_items.size() == 15);
+      CHECK(result.group_tallies[group].lists == 1000);
+      for (std::size_t i = 0; i < 4; ++i) counts[i] += result.group_tallies[group].counts[i];
+    }
+    CHECK(listed == result.item_tallies.front().counts[1]);
+    CHECK(counts == result.group_tallies.front().counts);
   }
 }
 
