@@ -188,7 +188,7 @@ ROWS = [(query, item, score) for query, items in BM25.items() for item, score in
 
 
 def containers(folder: Path) -> dict[str, Any]:
-    pl = pytest.importorskip("polars", reason="tests of wheels are without it")
+    pl = pytest.importorskip("polars", reason="install polars")
     frame = pd.DataFrame(ROWS, columns=["query_id", "doc_id", "score"])
     run, table = folder / "bm25.run", folder / "bm25.csv"
     run.write_text("".join(f"{query} Q0 {item} 1 {score} tag\n" for query, item, score in ROWS), encoding="utf-8")

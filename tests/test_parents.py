@@ -60,7 +60,7 @@ def test_a_truth_of_chunks_has_the_highest_grade_of_each_document(evaluate: Any)
 
 
 def containers(folder: Path) -> dict[str, Any]:
-    pl = pytest.importorskip("polars", reason="tests of wheels are without it")
+    pl = pytest.importorskip("polars", reason="install polars")
     (folder / "p.json").write_text(json.dumps(PARENTS))
     (folder / "p.csv").write_text("chunk,document\n" + "".join(f"{chunk},{one}\n" for chunk, one in PARENTS.items()))
     pairs = {"chunk": list(PARENTS), "document": list(PARENTS.values())}
