@@ -93,6 +93,18 @@ class Asked:
     parameter: float
     rules: Rules
     catalogue: Catalogue | None = None  # for metrics of the items of the list
+    group: frozenset[Item] | None = None  # the items whose relevant ones the value is of
+    is_share: bool = False  # of the group in the value of all items; else the truth is cut to the group
+
+    @property
+    def reads_items(self) -> bool:
+        """Return whether the value reads the items of the list, relevant or not."""
+        return self.metric in _READS_ITEMS or self.is_precision_of_group
+
+    @property
+    def is_precision_of_group(self) -> bool:
+        """Return whether the value divides by the items of a group in the list."""
+        return self.group is not None and self.metric == "precision" and not self.is_share
 
 
 @dataclass
@@ -368,7 +380,8 @@ def _divisor(over: str, judged: Judged, k: int | None) -> int:
 def _ratio(asked: Asked, judged: Judged) -> tuple[Fraction, Fraction]:  # noqa: C901, PLR0911, PLR0912, PLR0915 - a formula a case
     """Return a value's numerator and denominator: what is summed apart in a micro average."""
     k, rules = asked.cutoff, asked.rules
-    top, hits = judged.top(k), judged.hits(k)
+    top, all_hits = judged.top(k), judged.hits(k)
+    hits = [slot for slot in all_hits if not asked.is_share or slot.item in (asked.group or ())]
     h, t = len(hits), len(judged.relevant)
     over_precision, over_recall, over_ap = (
         _counted_divisor(rules[over], judged, k, rules) for over in ("precision_over", "recall_over", "ap_over")
@@ -376,8 +389,10 @@ def _ratio(asked: Asked, judged: Judged) -> tuple[Fraction, Fraction]:  # noqa: 
     whole = _counted_divisor("relevant", judged, k, rules) if rules["weight"] == "self_normalized" else Fraction(1)
 
     def hits_to(rank: int) -> int:
-        return sum(slot.rank <= rank for slot in hits)
+        return sum(slot.rank <= rank for slot in all_hits)
 
+    if asked.is_precision_of_group:
+        return _precision_of_group(asked, judged)
     match asked.metric:
         case "precision":
             return _sum_of_gains(hits, rules), over_precision
@@ -458,6 +473,16 @@ def _ratio(asked: Asked, judged: Judged) -> tuple[Fraction, Fraction]:  # noqa: 
     if asked.metric in _OF_ITEMS:
         return _ratio_of_items(asked, judged)
     raise NotImplementedError(asked.metric)
+
+
+def _precision_of_group(asked: Asked, judged: Judged) -> tuple[Fraction, Fraction]:
+    """Return how many items of the group in the list are relevant, and how many there are."""
+    assert asked.group is not None
+    slots = [slot for slot in judged.slots if asked.cutoff is None or slot.position <= asked.cutoff]
+    of_group = [slot for slot in slots if slot.item in asked.group]
+    items = [slot.item for slot in of_group]
+    count = len(items if asked.rules["duplicate_items"] == "count" else set(items))
+    return Fraction(sum(slot.is_relevant for slot in of_group)), Fraction(count)
 
 
 def _base_user(user: User) -> User:
@@ -567,6 +592,8 @@ def _bpref(judged: Judged, top: Sequence[Slot]) -> Fraction:
 def _user_ratio(user: User, asked: Asked) -> tuple[Fraction, Fraction] | None:
     """Return a user's numerator and denominator; None if the user is skipped."""
     rules = asked.rules
+    if asked.group is not None and not asked.is_share and not asked.is_precision_of_group and user.truth is not None:
+        user = replace(user, truth=[pair for pair in user.truth if pair[0] in asked.group])
     counts = {
         "truth": user.truth is not None,
         "both": user.truth is not None and user.has_list,
@@ -598,7 +625,7 @@ def _user_ratio(user: User, asked: Asked) -> tuple[Fraction, Fraction] | None:
 def _condenses(asked: Asked) -> bool:
     """Return whether the value is of the list without the items that are not judged."""
     reads_whole_lists = asked.metric in _WITHOUT_TRUTH | _READS_ITEMS | {"judged", "user_coverage"}
-    return asked.rules["unjudged"] == "remove" and not reads_whole_lists
+    return asked.rules["unjudged"] == "remove" and not reads_whole_lists and not asked.is_precision_of_group
 
 
 _OF_ITEM_PAIRS = {"auc", "gauc"}
@@ -619,7 +646,7 @@ def _computed_ratio(user: User, asked: Asked) -> tuple[Fraction, Fraction] | Non
     asked = replace(asked, rules=rules)
     if asked.metric in _OF_ITEM_PAIRS and ties in STRICT:
         ties = "expected"
-    if asked.metric in _READS_ITEMS and ties == "raise":
+    if asked.reads_items and ties == "raise":
         _refuse_any_tie(user, asked)
     orders = [_judge(user, order, rules) for order in _orders(user, rules, ties)]
     if asked.metric == "unexpectedness":
@@ -678,6 +705,14 @@ def _refuse_without_meaning(asked: Asked) -> None:
         check_distance(asked.catalogue, rules["distance"])
     if asked.metric == "average_precision" and rules["ap_over"] == "hits" and rules["ties"] == "expected":
         raise RefusedError("the order changes what is divided by")
+    _refuse_groups_without_meaning(asked)
+
+
+def _refuse_groups_without_meaning(asked: Asked) -> None:
+    if asked.is_precision_of_group and asked.rules["ties"] == "expected":
+        raise RefusedError("which items are in the list depends on the order")
+    if asked.is_share and asked.metric == "average_precision" and asked.rules["ap_over"] == "hits":
+        raise RefusedError("hits of other groups are divided by")
 
 
 def _refuse_invalid(user: User, asked: Asked) -> None:
@@ -709,7 +744,7 @@ def _refuse_invalid(user: User, asked: Asked) -> None:
         raise RefusedError("a grade is negative")
     _grades(user, rules)
     first = 1
-    is_strict = rules["ties"] == "raise" and asked.metric not in _OF_ITEMS
+    is_strict = rules["ties"] == "raise" and asked.metric not in _OF_ITEMS and not asked.is_precision_of_group
     for group in _tie_groups(user, rules) if is_strict else ():
         if (
             len(group) > 1
@@ -745,7 +780,7 @@ def _refuse_unreadable_lists(user: User, asked: Asked) -> None:
         if rules["duplicate_items"] == "raise" and len(set(base)) < len(base):
             raise RefusedError("an item is in the base list twice")
     if (
-        asked.metric in _READS_ITEMS
+        (asked.reads_items or asked.is_share)
         and any(one is not None for one in scores)
         and rules["ties"] not in {*STRICT, "raise"}
     ):

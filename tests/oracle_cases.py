@@ -108,6 +108,8 @@ CLOSE_SCORES = [1.0, 1.0 + 2**-40, 1.0 - 2**-40, 2.0]  # equal in single precisi
 RANKING_FIELDS = ("score_dtype", "negative_infinity", "rank_gaps", "duplicate_items")
 # Those that read what users have in train have an oracle of their own, `history_oracle.py`.
 METRICS = sorted(name for name, info in evaluation_metrics.items() if not info.of_collection and not info.reads_history)
+SHARED = {"recall", "precision", "ndcg", "average_precision", "dcg", "rbp", "num_hits"}
+RESTRICTED = SHARED | {"hit_rate", "reciprocal_rank"}
 OF_ITEMS = [name for name in METRICS if metric_registry[name].reads_list]
 ITEM_FIELDS = (
     *("popularity", "novelty_over", "arp_over", "unseen_items", "list_mean_over", "tail"),
@@ -133,7 +135,8 @@ class Case:
     def evaluate(self, users: Mapping[Any, User], evaluate: Callable[..., Any] = exactk.evaluate) -> exactk.Report:
         truth, predictions, options = self.form.build(users)
         infos = [metric_registry[asked.metric] for asked in self.asked]
-        if any(info.walks_list for info in infos) or any(map(reads_values, self.asked)):
+        has_groups = any(asked.group is not None for asked in self.asked)
+        if has_groups or any(info.walks_list for info in infos) or any(map(reads_values, self.asked)):
             options["items"] = self._items()
         if any(info.reads_base for info in infos):
             options["base_predictions"] = self.form.base_predictions(users)
@@ -146,10 +149,12 @@ class Case:
         train = {f"reader {number}": list(row) for number, row in enumerate(self.catalogue.train)}
         given, features = self.catalogue.given, {item: list(one) for item, one in self.catalogue.features.items()}
         values = self.catalogue.values if any(map(reads_values, self.asked)) else None
-        if given is None and not features and values is None:
+        has_groups = any(asked.group is not None for asked in self.asked)
+        groups = (self.catalogue.item_groups or None) if has_groups else None
+        if given is None and not features and values is None and groups is None:
             return train
         catalogue = None if given is None else sorted(given, key=str, reverse=True)
-        return exactk.Items(catalogue, train=train, features=features or None, values=values)
+        return exactk.Items(catalogue, train=train, features=features or None, item_groups=groups, values=values)
 
     def halves(self) -> Iterator[dict[Any, User]]:
         """Yield every other user, and then the rest."""
@@ -186,13 +191,22 @@ def draw_case(number: int) -> Case:
         rules["ties"] = "lowest_id"
     catalogue = _draw_catalogue(rng, sorted(form.columns, key=str))
     has_scores = any(user.scores for user in users.values())  # without any, containers may not tell scores from lists
+    may_refuse_ties = has_scores or not is_scored
     strings, asked = _draw_metrics(
-        rng, rules, overrides, has_many_orders=has_many_orders, may_refuse_ties=has_scores or not is_scored
+        rng, rules, overrides, has_many_orders=has_many_orders, may_refuse_ties=may_refuse_ties
     )
     if not form.has_weights:
         of_lists = _draw_of_lists(random.Random(f"lists of {number}"), rules)  # noqa: S311 - likewise
         strings, asked = [*strings, *of_lists], [*asked, *of_lists.values()]
-    asked = [replace(one, catalogue=catalogue) for one in asked]
+    rng = random.Random(f"groups of {number}")  # noqa: S311 - likewise
+    catalogue = replace(catalogue, item_groups=_draw_item_groups(rng, catalogue))
+    pairs = [
+        _of_group(rng, string, one, catalogue, form.columns)
+        if may_refuse_ties or one.rules["ties"] in {*STRICT, "raise"}
+        else (string, one)
+        for string, one in zip(strings, asked, strict=True)
+    ]
+    strings, asked = [string for string, _ in pairs], [replace(one, catalogue=catalogue) for _, one in pairs]
     changes = {name: value for name, value in rules.items() if value != DEFAULTS[name]}
     convention = exactk.conventions["standard"].replace(**changes, overrides=overrides)
     return Case(users, strings, asked, convention, form, catalogue)
@@ -209,6 +223,44 @@ def _draw_catalogue(rng: random.Random, items: Sequence[Item]) -> Catalogue:
     share = rng.choice([0.8, 1.0, 1.0, 1.0])
     values = {item: rng.choice([0.0, 0.1, 0.7, 1.0, 3.0, 1e15]) for item in catalogue.items if rng.random() < share}
     return replace(catalogue, values=values, features=_draw_features(rng, catalogue.items))
+
+
+def _draw_item_groups(rng: random.Random, catalogue: Catalogue) -> dict[Item, str]:
+    """Draw the groups of most items; of none where tags are the groups."""
+    has_tags = any(isinstance(one, frozenset) and one for one in catalogue.features.values())
+    if has_tags and rng.random() < 0.5:
+        return {}
+    groups = {item: rng.choice(["head", "a tail, or so"]) for item in catalogue.items if rng.random() < 0.8}
+    return groups or {catalogue.items[0]: "head"}
+
+
+def _of_group(
+    rng: random.Random, string: str, asked: Asked, catalogue: Catalogue, items: Sequence[Item]
+) -> tuple[str, Asked]:
+    """Return the metric of a group of items in place of some metrics."""
+    is_share = rng.random() < 0.5
+    if asked.metric not in (SHARED if is_share else RESTRICTED) or rng.random() < 0.4:
+        return string, asked
+    if reads_values(asked) and (is_share or asked.metric == "precision"):  # which are refused
+        return string, asked
+    labels = catalogue.item_groups or catalogue.features
+    label = rng.choice([*sorted({label for one in labels.values() for label in _labels(one)}), "none"])
+    members = {item for item in items if label in _labels(labels.get(item, ()))}
+    if label == "none":
+        members = {item for item in items if not _labels(labels.get(item, ()))}
+    rules = {**asked.rules}
+    if asked.metric == "precision" and not is_share:
+        if "undefined=" in string:
+            return string, asked
+        rules["undefined"] = "skip"
+    text = f'"{label}"' if "," in label else label
+    setting = f"item_group={text}" + (",item_group_value=share" if is_share else "")
+    string = f"{string[:-1]},{setting})" if string.endswith(")") else f"{string}({setting})"
+    return string, replace(asked, rules=rules, group=frozenset(members), is_share=is_share)
+
+
+def _labels(groups: Any) -> set[str]:
+    return {groups} if isinstance(groups, str) else set(groups)
 
 
 def _draw_features(rng: random.Random, items: Sequence[Item]) -> dict[Item, Any]:

@@ -29,6 +29,7 @@ class Catalogue:
     given: frozenset[Item] | None  # None: the items of train
     train: Sequence[Sequence[Item]]
     values: Mapping[Item, float] = field(default_factory=dict)  # of items that have one
+    item_groups: Mapping[Item, str] = field(default_factory=dict)  # likewise
     # Numbers or tags of items, or their distances from the items in the order of the mapping. Empty: no features.
     features: Mapping[Item, Sequence[float] | frozenset[str]] = field(default_factory=dict)
 

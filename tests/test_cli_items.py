@@ -100,6 +100,17 @@ def test_columns_of_the_catalogue_are_groups_values_and_features(run: Run, metri
     assert expected[metric] > 0 or len(expected.by_item_group) == 2
 
 
+def test_values_by_group_of_relevant_items(run: Run) -> None:
+    metrics, options = ["recall@2(item_group=every)", "recall@2(item_group=B)"], (*COLUMNS, "--format", "json")
+    asked = [part for metric in metrics for part in ("-m", metric)]
+    report = exactk.Report.from_json(run("evaluate", "truth.csv", "system.csv", *asked, *options).out)
+    expected = exactk.evaluate("truth.csv", "system.csv", metrics, items=ITEMS)
+    assert dict(report) == dict(expected)
+    assert report.by_item_group["B"]["recall@2"] == 1.0
+    shown = run("evaluate", "truth.csv", "system.csv", "-m", "recall@2(item_group=every)")
+    assert_refused(shown, "--catalogue FILE --item-group NAME names a column of groups")
+
+
 @pytest.mark.parametrize("rows", [{"tags": [["a", "b"], ["a"], ["c"]]}, {"tags": [[0.0, 1.0], [1.0, 0.0], [1.0, 1.0]]}])
 def test_a_column_of_lists_has_tags_or_vectors(run: Run, rows: dict[str, list[list[object]]]) -> None:
     parquet.write_table(pa.table({"item": ["play", "film", "song"], **rows}), "items.parquet")

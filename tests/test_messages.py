@@ -101,6 +101,10 @@ CASES: dict[str, Call] = {
     "values times gains": evaluation(
         "dcg@3(weight=values,gain=exp2)", truth=GRADED_HIGH, items=Items(ITEMS, values=dict.fromkeys(ITEMS, 2.0))
     ),
+    "share of a mean over hits": evaluation("map@3(item_group=a,item_group_value=share,ap_over=hits)", items=GROUPED),
+    "share of hits in no order": evaluation(
+        "recall@3(ties=shared,item_group=a,item_group_value=share)", predictions=TIED, items=GROUPED
+    ),
     "relevant and unjudged, in a metric": evaluation(f"recall({UNJUDGED})", truth=GRADED),
     "relevant and unjudged, in counts": evaluation("recall(min_grade=0)", convention=UNJUDGED_HITS),
     "relevant and unjudged, in a tally": evaluation(f"coverage({UNJUDGED})", items=SEEN),

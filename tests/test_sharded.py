@@ -16,6 +16,7 @@ import exactk
 from exactk._report.comparison_options import ComparisonOptions
 from exactk._sharded.buckets import Bucket, add_results
 from exactk._sharded.reduction import comparison_of_buckets, report_of_buckets
+from exactk._sharded.worker import user_value_schema
 from exactk._sharded.worker_python import WorkerPython, check_worker, describe_worker
 from sharded_rows import plan_of_tables, results_of
 from strategies import examples
@@ -444,3 +445,17 @@ def test_workers_without_this_version_are_refused() -> None:
     for found, message in (("", "has no exactk"), ("0.0.0", "has exactk 0.0.0")):
         with pytest.raises(ImportError, match=rf"the workers' Python {message}, .* on {python.host}; install it"):
             check_worker(python._replace(found=found), "install it")
+
+
+@pytest.mark.parametrize("per_user", [False, True])
+def test_values_by_group_of_relevant_items(per_user: bool) -> None:
+    truth = pa.table({"user_id": [1, 1, 2, 3], "item_id": [10, 11, 12, 10]})
+    predictions = pa.table({"user_id": [1, 1, 2, 3], "item_id": [10, 12, 12, 11], "rank": [1, 2, 1, 1]})
+    items = exactk.Items([10, 11, 12], item_groups={10: "head", 11: "head", 12: "tail"})
+    tables, metrics = Tables(truth, predictions, {}), ["recall@2", "recall@2(item_group=every)"]
+    report = tables.report(metrics, items=items)
+    assert report.state == tables.whole(metrics, items=items).state
+    assert report.by_item_group["tail"]["recall@2"] == 1.0
+    if per_user:
+        plan = tables.plan(metrics, items=items)
+        assert user_value_schema(plan).names[1:] == list(report)

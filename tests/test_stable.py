@@ -86,7 +86,12 @@ def reports() -> dict[str, Callable[[], exactk.Report | exactk.Comparison]]:
         "users without keys": lambda: exactk.evaluate([[1], [2]], [[1], [3]], "P@1", per_user=True),
         "pairs as users": lambda: exactk.evaluate({("a", 1): [b"x"]}, {("a", 1): [b"x"]}, "P@1", per_user=True),
         "all lists": lambda: exactk.evaluate(TRUTH, SYSTEMS["als"], ["coverage@2", "gini@2"], items=catalogue),
-        "item groups": lambda: exactk.evaluate(TRUTH, SYSTEMS["als"], ["exposure@2"], items=catalogue),
+        "item groups": lambda: exactk.evaluate(
+            TRUTH,
+            SYSTEMS["als"],
+            ["exposure@2", "recall@2(item_group=every)", "recall@2(item_group=none)"],
+            items=catalogue,
+        ),
         "of one's own": lambda: exactk.evaluate(TRUTH, SYSTEMS["als"], [custom]),
         "comparison": lambda: exactk.compare(TRUTH, SYSTEMS, ["ndcg@2", "P@1"], baseline="popular", margin="1%"),
         "runs, clusters": lambda: exactk.compare(

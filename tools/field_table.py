@@ -28,6 +28,7 @@ _TOGETHER = {
     "gain=table": "gain_table=[0,0.5,2,3]",
     "gain=exp2_shifted": "min_grade=1",
     "discount=table": "discount_table=[1,0.5]",
+    **dict.fromkeys(("item_group_value=restricted", "item_group_value=share"), "item_group=x"),
 }
 
 _ARGUMENTS: dict[str, Callable[[Any], bool]] = {

@@ -70,6 +70,7 @@ def metric_names_stub() -> str:
         for (name, kind), names in registries.items()
     ]
     settings = "class Settings(FieldTypes, total=False):\n" + "\n".join(f"    {name}: float" for name in parameters)
+    settings += "\n    item_group: int | str | None"
     return _format(GENERATED + "\n".join([imports, *classes, settings]) + "\n", "_metric_names.pyi")
 
 

@@ -176,7 +176,11 @@ def report() -> Schema:
         standard_deviation=mapping(NUMBER_OR_NULL),
         counts=COUNTS,
         by_group=rows(**shared, standard_deviation=NUMBER_OR_NULL, evaluated={"type": "integer"}),
-        by_item_group=rows(**shared, items={"type": "integer"}),
+        by_item_group=rows(
+            **{**shared, "group": or_null(LABEL)},
+            evaluated={"type": ["integer", "null"]},
+            items={"type": ["integer", "null"]},
+        ),
         convention={"$ref": f"{REF}convention"},
         users=or_null(
             {

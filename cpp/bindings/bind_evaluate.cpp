@@ -208,12 +208,12 @@ void bind_evaluate(py::module_& module) {
       .def(py::init<const py::array&, const std::optional<py::array>&,
                     const std::optional<py::array>&, std::optional<Count>, bool,
                     const std::optional<py::array>&, const std::optional<py::array>&, Count,
-                    std::optional<const OwnedItemFeatures*>>(),
+                    std::optional<const OwnedItemFeatures*>, const std::optional<py::array>&>(),
            py::kw_only(), py::arg("ids").noconvert(), py::arg("users").noconvert() = py::none(),
            py::arg("interactions").noconvert() = py::none(), py::arg("train_users") = py::none(),
            py::arg("is_train") = false, py::arg("values").noconvert() = py::none(),
            py::arg("groups").noconvert() = py::none(), py::arg("group_count") = 0,
-           py::arg("features") = py::none());
+           py::arg("features") = py::none(), py::arg("group_bits").noconvert() = py::none());
   bind_class<OwnedHistories>(module, "Histories",
                              "What users have in train; see exactk/histories.hpp.")
       .def(py::init<const py::array&, const py::array&>(), py::arg("indptr").noconvert(),
@@ -252,14 +252,16 @@ void bind_evaluate(py::module_& module) {
       "of sparse scores, or a row of the item embeddings. For embeddings, also return the "
       "scores, padded with NaN; otherwise None.");
   bind_class<PlannedValue>(module, "PlannedValue", "A metric at a cutoff under resolved rules.")
-      .def(py::init(
-               [](std::string metric, std::optional<Count> cutoff, double parameter, Rules rules) {
-                 return PlannedValue{.metric = std::move(metric),
-                                     .cutoff = cutoff.value_or(kNoCutoff),
-                                     .parameter = parameter,
-                                     .rules = std::move(rules)};
-               }),
-           py::arg("metric"), py::arg("cutoff"), py::arg("parameter"), py::arg("rules"));
+      .def(py::init([](std::string metric, std::optional<Count> cutoff, double parameter,
+                       Rules rules, Count item_group, bool is_share) {
+             return PlannedValue{.metric = std::move(metric),
+                                 .cutoff = cutoff.value_or(kNoCutoff),
+                                 .parameter = parameter,
+                                 .rules = std::move(rules),
+                                 .item_group = {.group = item_group, .is_share = is_share}};
+           }),
+           py::arg("metric"), py::arg("cutoff"), py::arg("parameter"), py::arg("rules"),
+           py::arg("item_group") = kAllItems, py::arg("is_share") = false);
   bind_class<ItemTallyRequest>(module, "ItemTallyRequest",
                                "Which lists to count the items of; see exactk/item_tally.hpp.")
       .def(py::init([](Rules rules, const std::vector<std::optional<Count>>& cutoffs,

@@ -169,6 +169,50 @@ TEST_CASE("plain users have the same sums under any convention") {
   }
 }
 
+// A catalogue whose items are in up to three of so many groups; `stride` sets ids apart, so that no
+// table over all of them is made.
+Items grouped_items(std::vector<std::int64_t>& ids, std::vector<std::uint64_t>& bits, Count groups,
+                    std::int64_t stride) {
+  std::mt19937_64 random(7);
+  for (std::int64_t item = 0; item < 290; ++item) {  // the drawn ids go on to 299
+    ids.push_back(item);
+    bits.push_back(0);
+    for (std::uint64_t i = random() % 4; i > 0; --i) {
+      bits.back() |= std::uint64_t{1} << random() % static_cast<std::uint64_t>(groups);
+    }
+  }
+  ids.push_back(stride);
+  bits.push_back(1);
+  bits.push_back(2);  // of other items
+  return {.ids = ids, .users = {}, .interactions = {}, .group_bits = bits};
+}
+
+TEST_CASE("plain users have the same sums by group of items") {
+  std::uint64_t seed = 200;
+  for (const Shape& shape : kShapes) {
+    for (const Count groups : {3, 8, 9, 64}) {
+      CAPTURE(shape.longest);
+      CAPTURE(groups);
+      Input input = random_input(shape, ++seed);
+      std::vector<std::int64_t> ids;
+      std::vector<std::uint64_t> bits;
+      input.items = grouped_items(ids, bits, groups, groups == 3 ? 300 : std::int64_t{1} << 40U);
+      input.tally_rules = rules_of([](Rules&) {});
+      for (const std::string metric : {"recall", "ndcg", "hit_rate", "reciprocal_rank"}) {
+        const bool sums_hits = metric == "recall" || metric == "ndcg";
+        for (const Count group : {Count{0}, Count{1}, groups - 1}) {
+          for (const Count cutoff : {Count{5}, Count{10}}) {
+            input.values.push_back(value(metric, cutoff, input.tally_rules));
+            input.values.back().item_group = {.group = group, .is_share = sums_hits && group == 1};
+          }
+        }
+        input.values.push_back(value(metric, 10, input.tally_rules));
+      }
+      check_both_ways(input);
+    }
+  }
+}
+
 TEST_CASE("plain users have the same sums one by one: weights, tables of users, averages") {
   const auto input_of = [](const std::function<void(Rules&)>& change) {
     Input input = random_input({0, 110, 40, 3}, 200);

@@ -236,6 +236,40 @@ TEST_CASE("values that no metric provides are rejected") {
   }
 }
 
+TEST_CASE("groups of items that are malformed are rejected") {
+  static const std::vector<std::uint64_t> bits(10'001, 1);
+  const auto change = [&](ItemGroupRule rule, std::size_t size) {
+    return [&, rule, size](Input& in) {
+      in.values = {value("recall", 5)};
+      in.values[0].item_group = rule;
+      in.items->group_bits = std::span(bits).first(size);
+    };
+  };
+  check_accepted(change({.group = 63}, 10'001));
+  check_accepted(change({.group = 63, .is_share = true}, 10'001));
+  for (const Count group : {Count{-2}, Count{64}}) {
+    CHECK(refusal(change({.group = group}, 10'001)) == "metrics");
+  }
+  CHECK(refusal(change({.is_share = true}, 10'001)) == "metrics");
+  for (const std::size_t size : {std::size_t{0}, std::size_t{10'000}}) {
+    CHECK(refusal(change({.group = 0}, size)) == "items.group_bits");
+  }
+  CHECK(refusal([&](Input& in) {
+          change({.group = 0}, 0)(in);
+          in.items.reset();
+        }) == "items.group_bits");
+  const auto share_of_precisions = [&](Input& in) {
+    change({.group = 0, .is_share = true}, 10'001)(in);
+    in.values[0].metric = "average_precision";
+    in.values[0].rules.ap_over = Over::hits;
+  };
+  CHECK(refusal(share_of_precisions) == "metrics");
+  for (const double group : {-1.0, .5, 64.0, kNan}) {
+    CHECK(refusal_of_value(value("precision(item_group)", 5, {}, group)) == "metrics");
+  }
+  CHECK(refusal_of_value(value("precision(item_group)", 5)) == "items.group_bits");
+}
+
 TEST_CASE("micro averages are of the metrics that have them, and of defined values") {
   Rules micro;
   micro.average = Average::micro;

@@ -390,6 +390,7 @@ class Items:
         groups: numpy.ndarray | None = None,
         group_count: typing.SupportsInt | typing.SupportsIndex = 0,
         features: ItemFeatures | None = None,
+        group_bits: numpy.ndarray | None = None,
     ) -> None: ...
 
 class Histories:
@@ -462,6 +463,8 @@ class PlannedValue:
         cutoff: typing.SupportsInt | typing.SupportsIndex | None,
         parameter: typing.SupportsFloat | typing.SupportsIndex,
         rules: Rules,
+        item_group: typing.SupportsInt | typing.SupportsIndex = -1,
+        is_share: bool = False,
     ) -> None: ...
 
 class ItemTallyRequest:

@@ -99,10 +99,11 @@ def evaluate(
         truth. The convention decides which of them count. Users without keys are matched by row number.
     metrics : str or iterable of str, default precision, recall, ndcg, map and mrr at 10
         ``name[@k | @[k1,k2]][(parameter=value, ...)]``, such as ``"ndcg@10"``, ``"recall@[10,100]"``
-        or ``"fbeta@10(beta=2)"``. Convention fields may also appear in the parentheses. Without ``@k`` the whole
-        list counts. A string may have several metrics with commas between them. ``exactk.metrics`` lists the names;
-        common aliases are accepted, and case, hyphens and underscores do not matter. The report shows each value as it
-        is spelled here; a value that is requested twice is reported once, under its first spelling.
+        or ``"fbeta@10(beta=2)"``. Convention fields may also appear in the parentheses, and ``item_group=every`` for the
+        relevant items of each group of `items`. Without ``@k`` the whole list counts. A string may have several metrics
+        with commas between them. ``exactk.metrics`` lists the names; common aliases are accepted, and case, hyphens and
+        underscores do not matter. The report shows each value as it is spelled here; a value that is requested twice is
+        reported once, under its first spelling.
     convention : Convention, str or mapping
         The choices that fix what a metric's name means; ``exactk.conventions`` lists the presets. A mapping changes
         fields of the standard, such as ``{"nan": "last"}``, or of another preset: ``{"base": "ranx", "nan": "last"}``.

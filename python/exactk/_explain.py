@@ -114,6 +114,9 @@ def explain(
         for value in plan(metrics, convention):
             if value.info.of_collection:
                 raise input_error("metrics", "metrics of users", f"{value.spelling!r}, which all lists together have")
+            if value.item_group is not None:
+                hint = f"{value.of_all_items.spelling!r} shows the ranks of all hits"
+                raise input_error("metrics", "metrics of all items", repr(value.spelling), hint=hint)
         if truth is None:
             raise type_error("truth", "the relevant items of each user", "None")
         if classify(predictions, "predictions").container is BLOCKS:

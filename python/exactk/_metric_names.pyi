@@ -65,3 +65,4 @@ class Settings(FieldTypes, total=False):
     least: float
     head: float
     alpha: float
+    item_group: int | str | None

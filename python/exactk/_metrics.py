@@ -130,6 +130,8 @@ class _AskedMetric(MetricEntry):
         if self.parameter is not None and self.parameter.name in options:
             setting = f"{self.name}.with_({self.parameter.name}={options[self.parameter.name]!r})"
             raise TypeError(f"{self.parameter.name} is no option of a value; exactk.metrics.{setting} has it")
+        if self._settings.get("item_group") == "every":
+            raise TypeError(f"one value is of one group of items; exactk.{function}, {text!r}, ...) has all of them")
         if several := [name for name in options if name in _OF_REPORTS]:
             raise TypeError(f"one value has no {several[0]}; exactk.{function}, {text!r}, ...) takes it")
         check_names(

@@ -28,6 +28,7 @@ struct PlannedValue {
   Count cutoff = kNoCutoff;
   double parameter = 0;
   Rules rules;
+  ItemGroupRule item_group = {};
 };
 
 // The predictions: ranked lists, or scores to rank the items by.

@@ -35,6 +35,23 @@ struct ItemFeatures {
   [[nodiscard]] bool are_sparse() const noexcept { return !indptr.empty(); }
 };
 
+// Groups of items that values are of, one for each bit of a word.
+inline constexpr Count kMaxItemGroups = 64;
+inline constexpr Count kAllItems = -1;
+
+// The group whose relevant items a value is of. Other items are as if they were not in the truth;
+// or, for the share that the group has in the value of all items, they are in it, but no hits.
+struct ItemGroupRule {
+  Count group = kAllItems;
+  bool is_share = false;
+
+  [[nodiscard]] bool has_all_items() const noexcept { return group == kAllItems; }
+  [[nodiscard]] bool has(std::uint64_t groups_of_item) const noexcept {
+    return (groups_of_item >> static_cast<unsigned>(group) & 1U) != 0;
+  }
+  friend bool operator==(const ItemGroupRule&, const ItemGroupRule&) = default;
+};
+
 // The catalogue. Items of equal popularity are ordered by position.
 struct Items {
   std::span<const std::int64_t> ids;    // distinct
@@ -47,6 +64,9 @@ struct Items {
       {};  // the group of each item, in [0, group_count), or -1 for none
   Count group_count = 0;
   std::optional<ItemFeatures> features = {};
+  // By item, and last for all items outside the catalogue: the groups that have it, as bits.
+  // Empty: no value is of a group of items.
+  std::span<const std::uint64_t> group_bits = {};
 };
 
 }  // namespace exactk

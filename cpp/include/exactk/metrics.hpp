@@ -80,6 +80,9 @@ struct MetricInfo {
   // A value of the groups of items, from how often the items of each are recommended; implies
   // of_collection.
   bool reads_groups = false;
+  // Stands for another metric of a group of items, which is the parameter: no one asks for it by
+  // its name.
+  bool of_item_group = false;
   // The request has the numerators and denominators. The parameter is their row there.
   bool is_given = false;
 };

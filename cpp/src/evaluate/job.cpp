@@ -20,7 +20,8 @@ Job make_job(const Request& request, const Run& run) {
           .kernels = kernels(request.isa),
           .discounts = {},
           .norms = {},
-          .catalogue = {}};
+          .catalogue = {},
+          .item_groups = {}};
   job.id_bits = validate(request, job.plan, run);
   if (const auto* embeddings = std::get_if<Embeddings>(&request.predictions)) {
     job.norms = measure_norms(*embeddings, job.kernels, run);
@@ -30,6 +31,9 @@ Job make_job(const Request& request, const Run& run) {
     const std::span<const Count> counts = items.users.empty() ? items.interactions : items.users;
     job.catalogue = CatalogueIndex(items.ids, counts, run);
     check_distinct_items(*request.items, job.catalogue, run);
+    if (job.plan.item_groups > 0) {
+      job.item_groups = {job.catalogue, items.group_bits, job.plan.item_groups, run};
+    }
     for (Pass& pass : job.plan.passes) {
       if (pass.needs.tags && items.features) {
         pass.tags = std::make_shared<const ItemTags>(*items.features);
@@ -38,7 +42,8 @@ Job make_job(const Request& request, const Run& run) {
         pass.distances =
             make_item_distances(*items.features, pass.rules.distance, job.kernels, run);
       }
-      if (pass.item_values_of == nullptr || !pass.needs.popularity) continue;
+      if (pass.item_values_of == nullptr) continue;
+      if (!pass.needs.popularity && !pass.needs.item_groups) continue;
       run.poll();
       pass.item_values = pass.item_values_of(*request.items, pass.rules, pass.parameter);
     }

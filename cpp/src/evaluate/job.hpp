@@ -12,6 +12,7 @@
 #include "judge/item_counter.hpp"
 #include "kernels/table.hpp"
 #include "match/catalogue_index.hpp"
+#include "match/item_group_index.hpp"
 #include "numeric/accumulator.hpp"
 #include "numeric/discounts.hpp"
 #include "rank/embeddings/norms.hpp"
@@ -29,6 +30,7 @@ struct Job {
   std::vector<DiscountTable> discounts;  // those of the plan
   Norms norms;                           // if the predictions are embeddings
   CatalogueIndex catalogue;              // if the lists are read
+  ItemGroupIndex item_groups;            // if values are of groups of items
 };
 
 // Validates the request and resolves its plan. The job has no discounts yet.

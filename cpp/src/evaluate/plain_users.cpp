@@ -1,6 +1,7 @@
 #include "evaluate/plain_users.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <limits>
 #include <utility>
 #include <variant>
@@ -132,6 +133,7 @@ PlainUsers::PlainUsers(const Job& job)
       length_(std::min(usual_lengths(lists_).second, job.plan.depth)),
       matcher_(job.kernels),
       counts_(job.plan.pattern_values.begin(), job.plan.pattern_values.end()),
+      groups_(job.plan.item_groups),
       counted_(job.plan.passes_without_pattern, job.plan.judging_rules.size()),
       others_(job.plan.passes, job.plan.judging_rules.size()) {}
 
@@ -146,19 +148,70 @@ bool PlainUsers::add(Count user, BatchScorer& scorer, Tally& tally) {
   if (!std::visit(match, lists_.items)) return false;
   const auto relevant = static_cast<Count>(truth.size());
   const Count unscored = relevant - hits.count();
+  const HitBits positions = hits;
   if (scores_ != nullptr && !rank(user, hits)) return false;
   const Count length = lists_.length(user);
-  add_to_tally(length, unscored, tally);
   const Count depth = std::min(length, job_.plan.depth);
+  if (!groups_.empty()) {
+    if (depth != length_) return false;  // such users are scored one by one
+    find_groups(user, truth, scores_ != nullptr ? positions : hits.down_to(depth));
+  }
+  add_to_tally(length, unscored, tally);
   const WaitingUsers::Entry entry = {
       .user = user, .relevant = relevant, .length = length, .hits = hits.down_to(depth)};
   if (depth != length_) {
     others_.add(entry, scorer, tally);
     return true;
   }
-  for (PatternCounts& counts : counts_) counts.add(truth.size(), hits);
+  for (PatternCounts& counts : counts_) {
+    const ItemGroupRule rule = counts.item_group();
+    if (rule.has_all_items()) {
+      counts.add(truth.size(), hits);
+      continue;
+    }
+    const GroupOfUser& group = groups_[static_cast<std::size_t>(rule.group)];
+    if (group.relevant == 0 && !rule.is_share) continue;  // these users are skipped
+    counts.add(rule.is_share ? truth.size() : group.relevant, group.hits);
+  }
   if (!job_.plan.passes_without_pattern.empty()) counted_.add(entry, scorer, tally);
   return true;
+}
+
+// Finds the relevant items of each group, and of those at these positions of the list their ranks.
+void PlainUsers::find_groups(Count user, std::span<const std::int64_t> truth, HitBits positions) {
+  std::ranges::fill(groups_, GroupOfUser{});
+  const ItemGroupIndex& index = job_.item_groups;
+  const std::uint64_t asked = ~std::uint64_t{0} >> (std::size_t{kMaxItemGroups} - groups_.size());
+  const auto for_each_group = [&](auto item, const auto& body) {
+    std::uint64_t bits = index.find(job_.catalogue, static_cast<std::uint64_t>(item)) & asked;
+    for (; bits != 0; bits &= bits - 1) {
+      body(groups_[static_cast<std::size_t>(std::countr_zero(bits))]);
+    }
+  };
+  if (index.has_few_groups()) {
+    static_assert(kShortTruth <= 255);
+    std::uint64_t counts = index.count_few(job_.catalogue, truth);
+    for (GroupOfUser& group : groups_) {
+      group.relevant = counts & 0xffU;
+      counts >>= 8U;
+    }
+  } else {
+    for (const std::int64_t item : truth) {
+      for_each_group(item, [](GroupOfUser& group) { ++group.relevant; });
+    }
+  }
+  const auto find_hits = [&](const auto& items) {
+    const auto row = row_slice(items, lists_, user);
+    for_each_rank(positions, [&](Count position) {
+      const HitBits hit = HitBits::at(position);
+      for_each_group(row[static_cast<std::size_t>(position - 1)], [&](GroupOfUser& group) {
+        group.hits = {group.hits.low | hit.low, group.hits.high | hit.high};
+      });
+    });
+  };
+  std::visit(find_hits, lists_.items);
+  if (scores_ == nullptr) return;
+  for (GroupOfUser& group : groups_) rank(user, group.hits);
 }
 
 // Turns the positions of the hits into ranks, and returns whether that is possible.

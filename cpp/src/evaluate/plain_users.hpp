@@ -25,6 +25,7 @@ class PatternCounts {
  public:
   explicit PatternCounts(const PatternValues& values) : values_(values) {}
 
+  [[nodiscard]] ItemGroupRule item_group() const noexcept { return values_.item_group; }
   void add(std::size_t relevant, HitBits hits);
   // Adds the values of the users, whose lists have `length` items, to the sums; forgets the users.
   void score(Count length, BatchScorer& scorer, Tally& tally);
@@ -67,6 +68,12 @@ class WaitingUsers {
   JudgedBatch batch_;
 };
 
+// The relevant items of a user that are in a group, and the ranks of those in the list.
+struct GroupOfUser {
+  std::size_t relevant = 0;
+  HitBits hits;
+};
+
 class PlainUsers {
  public:
   // Whether many users are likely to be added.
@@ -81,6 +88,7 @@ class PlainUsers {
 
  private:
   bool rank(Count user, HitBits& hits);
+  void find_groups(Count user, std::span<const std::int64_t> truth, HitBits positions);
   void add_to_tally(Count length, Count unscored, Tally& tally) const;
 
   const Job& job_;
@@ -89,6 +97,7 @@ class PlainUsers {
   Count length_;                // of the lists whose users are counted, down to the last cutoff
   ShortMatcher matcher_;
   std::vector<PatternCounts> counts_;  // parallel to the plan's pattern values
+  std::vector<GroupOfUser> groups_;    // of items that values are of
   WaitingUsers counted_;               // who lack the values without a pattern
   WaitingUsers others_;                // who lack all values
 };

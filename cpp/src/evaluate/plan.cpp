@@ -105,7 +105,8 @@ Needs needs_of(const MetricInfo& info, const Rules& rules) {
   Needs needs{.popularity = info.reads_popularity,
               .distances = info.reads_features && has_field("distance"),
               .tags = info.reads_features && !has_field("distance"),
-              .history = info.reads_history};
+              .history = info.reads_history,
+              .item_groups = info.of_item_group};
   if (!has_field("serendipity_of")) return needs;
   needs.popularity = rules.serendipity_of == SerendipityOf::popularity;
   needs.distances = needs.history = !needs.popularity;
@@ -115,8 +116,8 @@ Needs needs_of(const MetricInfo& info, const Rules& rules) {
 // Returns the index of equivalent judging rules, adding them if missing. If gains do not matter,
 // existing rules may differ in them.
 std::size_t find_or_add_judging_rules(std::vector<JudgingRules>& judging_rules, const Rules& rules,
-                                      bool uses_gains) {
-  const JudgingRules requested(rules, uses_gains);
+                                      bool uses_gains, ItemGroupRule item_group = {}) {
+  const JudgingRules requested(rules, uses_gains, item_group);
   const auto match = std::ranges::find_if(judging_rules, [&](const JudgingRules& existing) {
     return uses_gains ? existing == requested : existing.equals_except_gains(requested);
   });
@@ -142,7 +143,7 @@ void choose_judging_rules(Plan& plan, const Rules& tally_rules) {
     for (Pass& pass : plan.passes) {
       if (pass.uses_gains() != uses_gains) continue;
       pass.judging_rules_index =
-          find_or_add_judging_rules(plan.judging_rules, pass.rules, uses_gains);
+          find_or_add_judging_rules(plan.judging_rules, pass.rules, uses_gains, pass.item_group);
     }
   }
   for (ListCount& list_count : plan.list_counts) {
@@ -196,6 +197,8 @@ void choose_depths(Plan& plan) {
     if (pass.rules.ties == Ties::expected && pass.rules.duplicate_items == Duplicates::first)
       plan.refuses_tied_repeats = true;
     plan.reads_values = plan.reads_values || pass.reads_values();
+    plan.item_groups =
+        std::max(plan.item_groups, static_cast<std::size_t>(pass.item_group.group + 1));
     if (pass.info->walks_list) deepen(plan.list_depths, pass.judging_rules_index, cutoffs.back());
     if (pass.info->reads_base) deepen(plan.base_depths, pass.judging_rules_index, cutoffs.back());
   }
@@ -242,6 +245,12 @@ bool is_plain(const Request& request, std::span<const Pass> passes) {
       return false;
     if (rules.ties == Ties::expected || rules.ties == Ties::optimistic) return false;
     if (rules.unjudged == Unjudged::remove) return false;
+    if (!pass.item_group.has_all_items()) {
+      // A share of the precisions reads the ranks of other hits; users without items of the group
+      // are to have no pattern.
+      if (pass.item_group.is_share ? info.averages_precisions : rules.empty_truth != Empty::skip)
+        return false;
+    }
     const JudgingRules judging_rules(rules, pass.uses_gains());
     return rules.min_grade <= 1 && !pass.reads_values() && judging_rules.gain_of(1) == 1;
   });
@@ -256,12 +265,13 @@ bool counts_one_by_one(const Request& request, std::span<const Pass> passes) {
 }
 
 std::vector<Pass>& find_or_add_pattern(std::vector<PatternValues>& patterns, HitsRead reads,
-                                       Count cutoff) {
+                                       Count cutoff, ItemGroupRule item_group) {
   const auto match = std::ranges::find_if(patterns, [&](const PatternValues& existing) {
-    return existing.reads == reads && existing.cutoff == cutoff;
+    return existing.reads == reads && existing.cutoff == cutoff &&
+           existing.item_group == item_group;
   });
   if (match != patterns.end()) return match->passes;
-  return patterns.emplace_back(reads, cutoff).passes;
+  return patterns.emplace_back(reads, cutoff, item_group).passes;
 }
 
 // Splits the passes so that all cutoffs of one belong to the same pattern, or to none.
@@ -279,7 +289,7 @@ void choose_patterns(Plan& plan) {
       part.cutoff_set_index = find_or_add_cutoff_set(plan, std::span(cutoffs).subspan(begin, size));
     };
     const auto pattern = [&](HitsRead reads, Count cutoff) -> std::vector<Pass>& {
-      return find_or_add_pattern(plan.pattern_values, reads, cutoff);
+      return find_or_add_pattern(plan.pattern_values, reads, cutoff, pass.item_group);
     };
     const HitsRead reads = AllMetrics::kHitsRead[metric_index(*pass.info)];
     if (reads == HitsRead::first_rank) {
@@ -320,7 +330,7 @@ Plan make_plan(const Request& request) {
     const Rules& rules = value.rules;
     auto pass = std::ranges::find_if(plan.passes, [&](const Pass& existing) {
       return existing.info == &info && existing.parameter == value.parameter &&
-             existing.rules == rules;
+             existing.rules == rules && existing.item_group == value.item_group;
     });
     if (pass != plan.passes.end()) {
       check_value_at_cutoff(info, has_expectation(info), value);
@@ -336,8 +346,10 @@ Plan make_plan(const Request& request) {
            .unit_range =
                rules.duplicate_items != Duplicates::count &&
                (rules.weight == Weight::one ? info.unit_range : is_share_of_values(info, rules)),
-           .is_mean_over_hits = is_mean_over_hits(info, rules),
-           .needs = needs_of(info, rules)});
+           .is_mean_over_hits = is_mean_over_hits(info, rules) ||
+                                (info.averages_precisions && value.item_group.is_share),
+           .needs = needs_of(info, rules),
+           .item_group = value.item_group});
       cutoffs.emplace_back();
       pass = std::prev(plan.passes.end());
     }
@@ -366,6 +378,8 @@ Plan make_plan(const Request& request) {
   } else {
     choose_patterns(plan);
   }
+  // Users of groups of items have patterns alone.
+  if (plan.item_groups > 0 && !plan.passes_without_pattern.empty()) plan.is_plain = false;
   return plan;
 }
 

@@ -20,6 +20,7 @@ struct Needs {
   bool distances = false;  // of items, by their features
   bool tags = false;       // of items
   bool history = false;    // of users
+  bool item_groups = false;
 };
 
 // Values computed in one pass over a HitRow: one metric and rules at several cutoffs.
@@ -39,6 +40,7 @@ struct Pass {
   Needs needs = {};
   std::shared_ptr<const ItemDistances> distances = {};  // if it needs them
   std::shared_ptr<const ItemTags> tags = {};            // likewise
+  ItemGroupRule item_group = {};
 
   // Whether the gains of relevant items are their values.
   [[nodiscard]] bool reads_values() const noexcept { return rules.weight != Weight::one; }
@@ -51,6 +53,7 @@ struct Pass {
 struct PatternValues {
   HitsRead reads;
   Count cutoff;  // of a count
+  ItemGroupRule item_group = {};
   std::vector<Pass> passes = {};
 };
 inline constexpr Count kPatternRanks = 10;
@@ -87,6 +90,7 @@ struct Plan {
   Count tie_free_list_depth = 0;      // likewise of all items of lists that a metric reads
   bool refuses_tied_repeats = false;  // of an item of the truth within a tie
   bool reads_values = false;          // of relevant items
+  std::size_t item_groups = 0;        // that values are of
   bool collapses_repeats = false;     // in the lists of all values
   // Whether the values of users without repeated or tied items depend on nothing but the number of
   // relevant items, the length of the list and the ranks of the hits.

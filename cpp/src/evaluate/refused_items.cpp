@@ -94,13 +94,14 @@ RefusedItems find_items_without_value(const Job& job, UserMatcher& matcher, Coun
   matcher.open(user);
   const auto items = int64_row_items(job.request.truth, user);
   const std::span<const double> values = matcher.values();
+  const std::span<const std::uint64_t> groups = matcher.item_groups();
   Judge judge(job.run);
   HitRows rows;
   for (const Pass& pass : job.plan.passes) {
     if (!pass.reads_values() || refused.count > 0) continue;
     const JudgingRules& rules = job.plan.judging_rules[pass.judging_rules_index];
     const Matches& matches = matcher.match(ranking_ties(rules.ties));
-    judge.judge(rules, matches, matcher.grades(), rows, values);
+    judge.judge(rules, matches, matcher.grades(), rows, values, groups);
     in_chunks(items.size(), job.run, [&](std::size_t begin, std::size_t end) {
       for (std::size_t i = begin; i < end; ++i) {
         const auto entry = static_cast<Count>(i);

@@ -56,6 +56,7 @@ Violation UserJudge::judge(Count user, JudgedBatch& batch, Tally& tally) {
   const Plan& plan = job_.plan;
   if (matcher_.open(user) && raises(plan, &Rules::nan)) return Violation::nan_score;
   const std::span<const double> values = matcher_.values();
+  const std::span<const std::uint64_t> groups = matcher_.item_groups();
   bool may_depend = false;
   lists_.start_user();
   for (const Ties ties : plan.ties) {
@@ -67,7 +68,7 @@ Violation UserJudge::judge(Count user, JudgedBatch& batch, Tally& tally) {
       const JudgingRules& rules = plan.judging_rules[index];
       if (ranking_ties(rules.ties) != ties) continue;
       const HitRow& row =
-          judge_.judge(rules, matches, matcher_.grades(), batch.hit_rows[index], values);
+          judge_.judge(rules, matches, matcher_.grades(), batch.hit_rows[index], values, groups);
       if (index == plan.tally_rules_index) add_to_tally(user, matches, row, tally);
       if (plan.reads_lists(index)) {
         lists_.add_list(user, matches, index, row, batch.list_rows[index]);
@@ -76,7 +77,7 @@ Violation UserJudge::judge(Count user, JudgedBatch& batch, Tally& tally) {
   }
   if (lists_.base_fails()) return Violation::duplicate_base_items;
   lists_.add_to_tally(tally);
-  if (may_depend) judge_extremes(values, batch);
+  if (may_depend) judge_extremes(values, groups, batch);
   batch.users.push_back(user);
   return Violation::none;
 }
@@ -121,13 +122,14 @@ Violation UserJudge::judge_list(Count user, const JudgedLists& judged) {
 }
 
 // Judges the user twice: with the relevant items of each tie first, and last.
-void UserJudge::judge_extremes(std::span<const double> values, JudgedBatch& batch) {
+void UserJudge::judge_extremes(std::span<const double> values,
+                               std::span<const std::uint64_t> groups, JudgedBatch& batch) {
   const Matches& matches = matcher_.match(Ties::expected);
   for (std::size_t extreme = 0; extreme < extreme_rules_.size(); ++extreme) {
     const std::vector<JudgingRules>& rules = extreme_rules_[extreme];
     for (std::size_t index = 0; index < rules.size(); ++index) {
       judge_.judge(rules[index], matches, matcher_.grades(), batch.extreme_rows[extreme][index],
-                   values);
+                   values, groups);
     }
   }
   batch.tied_users.push_back(batch.users.size());

@@ -38,7 +38,8 @@ class UserJudge {
 
  private:
   Violation check_matches(const Matches& matches, Ties ties);
-  void judge_extremes(std::span<const double> values, JudgedBatch& batch);
+  void judge_extremes(std::span<const double> values, std::span<const std::uint64_t> groups,
+                      JudgedBatch& batch);
   void add_to_tally(Count user, const Matches& matches, const HitRow& row, Tally& tally);
 
   const Job& job_;

@@ -47,7 +47,7 @@ bool prefers_best(const Plan& plan, ScoreRanker<Row>& ranker, std::size_t truth_
 
 bool needs_entries(const Job& job) {
   return !job.request.grades.empty() || job.plan.reads_values || job.plan.ranks_all ||
-         has_candidates(job.request.predictions);
+         job.plan.item_groups > 0 || has_candidates(job.request.predictions);
 }
 
 }  // namespace
@@ -107,6 +107,19 @@ std::span<const double> UserMatcher::values() {
     }
   });
   return values_;
+}
+
+std::span<const std::uint64_t> UserMatcher::item_groups() {
+  item_groups_.clear();
+  if (job_.plan.item_groups == 0) return item_groups_;
+  const auto items = truth();
+  grow(item_groups_, items.size(), std::uint64_t{0}, job_.run);
+  in_chunks(items.size(), job_.run, [&](std::size_t begin, std::size_t end) {
+    for (std::size_t i = begin; i < end; ++i) {
+      item_groups_[i] = job_.item_groups.find(job_.catalogue, static_cast<std::uint64_t>(items[i]));
+    }
+  });
+  return item_groups_;
 }
 
 std::span<const std::int64_t> UserMatcher::excluded_items() const {

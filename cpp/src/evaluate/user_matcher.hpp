@@ -34,6 +34,8 @@ class UserMatcher {
   [[nodiscard]] std::span<const double> grades() const;
   // Returns the values of the items of the truth, NaN for none, if a metric reads them.
   std::span<const double> values();
+  // Returns the groups of the items of the truth, as bits, if a value is of one.
+  std::span<const std::uint64_t> item_groups();
   [[nodiscard]] std::span<const std::int64_t> excluded_items() const;
 
   const Matches& match(Ties ties);
@@ -95,6 +97,7 @@ class UserMatcher {
   Count user_ = 0;
   const ItemPositions* item_positions_ = nullptr;  // of the user, if items have ids
   std::vector<double> values_;                     // of the items of the user's truth, NaN: none
+  std::vector<std::uint64_t> item_groups_;         // likewise, as bits
   std::vector<Offset> tied_repeats_;
   std::vector<std::int64_t> lower_repeats_;  // positions in the row, if repeats are collapsed
   std::vector<EntryScore> entry_scores_;     // by truth entry

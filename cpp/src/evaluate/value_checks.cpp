@@ -176,6 +176,18 @@ void check_weight(const MetricInfo& info, const PlannedValue& value) {
   }
 }
 
+void check_item_group(const MetricInfo& info, const PlannedValue& value) {
+  const ItemGroupRule& rule = value.item_group;
+  if (rule.group < kAllItems || rule.group >= kMaxItemGroups) {
+    refuse(value, "an item group from 0 to 63, or -1 for none", std::to_string(rule.group));
+  }
+  if (rule.has_all_items() && rule.is_share) refuse(value, "the group of a share", "none");
+  // These hits of other groups are counted no more.
+  if (rule.is_share && is_mean_over_hits(info, value.rules)) {
+    refuse(value, "ap_over other than 'hits' for the share of a group", "'hits'");
+  }
+}
+
 void check_cutoff(const PlannedValue& value) {
   if (value.cutoff >= 1 && (value.cutoff <= kMaxCutoff || value.cutoff == kNoCutoff)) return;
   refuse(value, "a cutoff in [1, 2^31)", std::to_string(value.cutoff));
@@ -205,6 +217,7 @@ void check_value(const MetricInfo& info, bool has_expectation, const PlannedValu
   if (info.every_rank) check_every_rank(value);
   if (info.walks_list) check_item_fields(info, value);
   check_weight(info, value);
+  check_item_group(info, value);
   if (info.of_collection) refuse(value, "a metric of users", "one of all lists together");
 }
 

@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <cstdint>
 #include <functional>
+#include <limits>
 #include <utility>
 
 #include "base/checks.hpp"
@@ -11,8 +13,8 @@
 
 namespace exactk {
 
-JudgingRules::JudgingRules(const Rules& rules, bool uses_gains)
-    : JudgingFields(static_cast<const JudgingFields&>(rules)) {
+JudgingRules::JudgingRules(const Rules& rules, bool uses_gains, ItemGroupRule of_items)
+    : JudgingFields(static_cast<const JudgingFields&>(rules)), item_group(of_items) {
   if (!uses_gains) {
     weight = Weight::one;
     gain = Gain::binary;
@@ -74,34 +76,39 @@ Count first_entry(const Matches& matches, std::size_t entry) {
 // Whether all items of the truth count alike, and nothing moves a hit.
 bool is_plain(const JudgingRules& rules, const Matches& matches, std::span<const double> grades) {
   return grades.empty() && rules.weight != Weight::values && rules.gain_of(1) == 1 &&
-         rules.unjudged == Unjudged::keep && matches.list_ranks.empty() && matches.ties.empty() &&
-         rules.ties != Ties::expected && rules.ties != Ties::optimistic &&
-         matches.hits.size() <= kChunk;
+         rules.item_group.has_all_items() && rules.unjudged == Unjudged::keep &&
+         matches.list_ranks.empty() && matches.ties.empty() && rules.ties != Ties::expected &&
+         rules.ties != Ties::optimistic && matches.hits.size() <= kChunk;
 }
 
 }  // namespace
 
 void Judge::judge_truth(const JudgingRules& rules, const Matches& matches,
-                        std::span<const double> grades, std::span<const double> values) {
+                        std::span<const double> grades, std::span<const double> values,
+                        std::span<const std::uint64_t> groups) {
+  constexpr double kNotInTruth = std::numeric_limits<double>::quiet_NaN();
   const bool reads_values = rules.weight == Weight::values;
+  const bool has_all_items = rules.item_group.has_all_items();
   lacks_values_ = false;
   const auto judge_entry = [&](double grade, std::size_t i) {
+    const bool is_in_group = has_all_items || rules.item_group.has(groups[i]);
+    if (!is_in_group && !rules.item_group.is_share) return Entry{kNotInTruth, 0, false};
     const bool relevant = grade >= rules.min_grade;
     if (!relevant) return Entry{grade, 0, relevant};
-    if (!reads_values) return Entry{grade, rules.gain_of(grade), relevant};
+    if (!reads_values) return Entry{grade, rules.gain_of(grade), relevant, is_in_group};
     const bool is_missing = std::isnan(values[i]);
     lacks_values_ = lacks_values_ || is_missing;
     // At most what has been checked, as another thread may write to the memory.
     const double gain = is_missing ? 0 : std::min(values[i] * rules.gain_of(grade), kMaxGain);
-    return Entry{grade, gain, relevant};
+    return Entry{grade, gain, relevant, is_in_group};
   };
   entries_.clear();
-  is_alike_ = grades.empty() && !reads_values;
+  is_alike_ = grades.empty() && !reads_values && has_all_items;
   if (is_alike_) {
     entries_.push_back(judge_entry(1, 0));
     return;
   }
-  const std::size_t size = reads_values ? values.size() : grades.size();
+  const auto size = static_cast<std::size_t>(matches.truth_size);
   entries_.reserve(size);
   in_chunks(size, run_, [&](std::size_t begin, std::size_t end) {
     for (std::size_t i = begin; i < end; ++i) {
@@ -134,7 +141,7 @@ void Judge::count_truth(const JudgingRules& rules, const Matches& matches, HitRo
     for (std::size_t i = begin; i < end; ++i) {
       if (!counts_repeats && std::cmp_not_equal(first_entry(matches, i), i)) continue;
       const Entry& entry = entries_[i];
-      if (entry.grade < min_judged_grade) continue;
+      if (!(entry.grade >= min_judged_grade)) continue;
       ++(entry.relevant ? row.relevant : row.nonrelevant);
       if (!entry.relevant) continue;
       ideal_gains.push_back(entry.gain);
@@ -156,7 +163,7 @@ const Matches& Judge::remove_unjudged(const JudgingRules& rules, const Matches& 
   in_chunks(matches.hits.size(), run_, [&](std::size_t begin, std::size_t end) {
     for (std::size_t i = begin; i < end; ++i) {
       const Match& match = matches.hits[i];
-      if (entry_of(match.entry).grade < min_judged_grade) continue;
+      if (!(entry_of(match.entry).grade >= min_judged_grade)) continue;
       const Count rank = ++condensed_.list_length;
       condensed_.hits.push_back({rank, match.entry, match.is_repeat});
       if (!has_ties) continue;
@@ -185,7 +192,7 @@ void Judge::add_judged_items(const JudgingRules& rules, const Matches& matches, 
     row.hits_repeat = row.hits_repeat || (match.is_repeat && entry.relevant);
     row.first_hit = relevant == 0 && entry.relevant ? match.rank : row.first_hit;
     relevant += entry.relevant ? 1 : 0;
-    judged_items.push_back({match.rank, relevant, entry.gain, entry.relevant});
+    judged_items.push_back({match.rank, relevant, entry.is_hit ? entry.gain : 0.0, entry.is_hit});
     if (!matches.ties.empty()) ties_.push_back(matches.ties[index]);
   });
 }
@@ -265,7 +272,7 @@ void Judge::judge_plain(const JudgingRules& rules, const Matches& matches, HitRo
 
 const HitRow& Judge::judge(const JudgingRules& rules, const Matches& matches,
                            std::span<const double> grades, HitRows& rows,
-                           std::span<const double> values) {
+                           std::span<const double> values, std::span<const std::uint64_t> groups) {
   HitRow& row = rows.rows_.emplace_back();  // a copy would stall on fresh stores
   row.is_empty = matches.list_length == 0;
   row.recommended = matches.list_length;
@@ -273,7 +280,7 @@ const HitRow& Judge::judge(const JudgingRules& rules, const Matches& matches,
     judge_plain(rules, matches, row, rows.judged_items_);
     return row;
   }
-  judge_truth(rules, matches, grades, values);
+  judge_truth(rules, matches, grades, values, groups);
   row.lacks_values = lacks_values_;
   const bool condenses = rules.unjudged == Unjudged::remove;
   const Matches& ranked = condenses ? remove_unjudged(rules, matches) : matches;

@@ -3,12 +3,14 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <limits>
 #include <span>
 #include <vector>
 
 #include "base/run.hpp"
 #include "exactk/conventions.hpp"
+#include "exactk/items.hpp"
 #include "exactk/types.hpp"
 #include "judge/batch.hpp"
 #include "judge/hit_row.hpp"
@@ -51,14 +53,17 @@ class HitRows {
 // The part of a convention that decides how a user is judged. Values with equal rules share one
 // HitRow.
 struct JudgingRules : JudgingFields {
+  ItemGroupRule item_group;
+
   // If no gains of grades are needed, the gain becomes binary, so a gain table need not cover the
   // grades.
-  JudgingRules(const Rules& rules, bool uses_gains);
+  JudgingRules(const Rules& rules, bool uses_gains, ItemGroupRule of_items = {});
   friend bool operator==(const JudgingRules&, const JudgingRules&) = default;
 
   // Whether the two are equal in everything but their gains.
   [[nodiscard]] bool equals_except_gains(const JudgingRules& other) const noexcept {
-    return static_cast<const HitFields&>(*this) == static_cast<const HitFields&>(other);
+    return static_cast<const HitFields&>(*this) == static_cast<const HitFields&>(other) &&
+           item_group == other.item_group;
   }
 
   [[nodiscard]] double gain_of(double grade) const noexcept;  // for a relevant item
@@ -75,16 +80,19 @@ class Judge {
   explicit Judge(const Run& run) : run_(run) {}
 
   // Adds the user to the rows. `grades` and `values` are parallel to the user's truth. Without
-  // grades, every grade is 1; values, NaN for none, are needed if they are the gains.
-  // Returns the row, valid until the next call.
+  // grades, every grade is 1; values, NaN for none, are needed if they are the gains, and the
+  // groups of the items, as bits, if the rules are of one. Returns the row, valid until the next
+  // call.
   const HitRow& judge(const JudgingRules& rules, const Matches& matches,
                       std::span<const double> grades, HitRows& rows,
-                      std::span<const double> values = {});
+                      std::span<const double> values = {},
+                      std::span<const std::uint64_t> groups = {});
 
-  struct Entry {  // a truth entry under the rules
-    double grade;
+  struct Entry {   // a truth entry under the rules
+    double grade;  // NaN: as if it were not in the truth
     double gain;
     bool relevant;
+    bool is_hit = relevant;  // where the list has it
   };
 
   // Calls body(index of the match, entry) for each judged item of the user judged last, by rank.
@@ -129,7 +137,8 @@ class Judge {
   void judge_plain(const JudgingRules& rules, const Matches& matches, HitRow& row,
                    std::vector<JudgedItem>& judged_items);
   void judge_truth(const JudgingRules& rules, const Matches& matches,
-                   std::span<const double> grades, std::span<const double> values);
+                   std::span<const double> grades, std::span<const double> values,
+                   std::span<const std::uint64_t> groups);
   void count_truth(const JudgingRules& rules, const Matches& matches, HitRow& row,
                    std::vector<double>& ideal_gains);
   void add_judged_items(const JudgingRules& rules, const Matches& matches, HitRow& row,

@@ -47,6 +47,10 @@ class CatalogueIndex {
 
   [[nodiscard]] Count size() const noexcept { return static_cast<Count>(ids_.size()); }
 
+  // Returns how many ids there are up to the highest, if these are few enough to be looked up one
+  // by one; otherwise 0.
+  [[nodiscard]] std::size_t spread() const noexcept { return numbers_.size(); }
+
   // Returns the number of an item outside the catalogue.
   [[nodiscard]] ItemNumber foreign() const noexcept { return static_cast<ItemNumber>(ids_.size()); }
 

@@ -50,15 +50,15 @@ struct MetricList {
       item_values_function<Metrics>()...};
 };
 
-using AllMetrics =
-    MetricList<Precision, Recall, Fbeta, F1, HitRate, AveragePrecision, AverageRecall,
-               MeanPrecision, SetAveragePrecision, ReciprocalRank, Dcg, Ndcg, RPrecision, Rbp, Err,
-               Auc, GroupedAuc, ListAuc, Judged, Bpref, NumHits, NumRelevant, NumRecommended, ListFill,
-               UserCoverage, Novelty, Surprisal, ExpectedPopularityComplement,
-               ExpectedFreeDiscovery, AverageRecommendationPopularity, PopularityRank,
-               AveragePercentageOfLongTail, IntraListDiversity, Serendipity, Calibration,
-               Unexpectedness, Coverage, NumItems, Gini, Entropy, Personalization, Exposure, Rsp,
-               Reo, Overlap, Jaccard, RankBiasedOverlap, KendallTau, LeastItemPromoted>;
+using AllMetrics = MetricList<
+    Precision, Recall, Fbeta, F1, HitRate, AveragePrecision, AverageRecall, MeanPrecision,
+    SetAveragePrecision, ReciprocalRank, Dcg, Ndcg, RPrecision, Rbp, Err, Auc, GroupedAuc, ListAuc,
+    Judged, Bpref, NumHits, NumRelevant, NumRecommended, ListFill, UserCoverage, Novelty, Surprisal,
+    ExpectedPopularityComplement, ExpectedFreeDiscovery, AverageRecommendationPopularity,
+    PopularityRank, AveragePercentageOfLongTail, IntraListDiversity, Serendipity, Calibration,
+    Unexpectedness, Coverage, NumItems, Gini, Entropy, Personalization, Exposure, Rsp, Reo, Overlap,
+    Jaccard, RankBiasedOverlap, KendallTau, LeastItemPromoted, PrecisionOfGroup>;
+static_assert(AllMetrics::info.back().of_item_group, "the last metric stands for another one");
 
 // Checks that every name and alias belongs to one metric.
 consteval bool unique_names() {

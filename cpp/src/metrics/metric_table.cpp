@@ -3,6 +3,8 @@
 
 namespace exactk {
 
-std::span<const MetricInfo> metric_table() noexcept { return AllMetrics::info; }
+std::span<const MetricInfo> metric_table() noexcept {
+  return std::span(AllMetrics::info).first(AllMetrics::info.size() - 1);
+}
 
 }  // namespace exactk

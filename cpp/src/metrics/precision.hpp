@@ -1,7 +1,11 @@
 // The share of the recommended items that are relevant, or judged.
 #pragma once
 
+#include <limits>
+
+#include "exactk/items.hpp"
 #include "metrics/item_values.hpp"
+#include "metrics/list_mean.hpp"
 #include "metrics/metric.hpp"
 
 namespace exactk {
@@ -24,6 +28,49 @@ struct Precision {
   static double expectation(const TiedHits& tied, Count ranks) noexcept {
     return expected_hits(tied, ranks);
   }
+};
+
+// Precision of the items of a group: the others count as if they were not in the list.
+class PrecisionOfGroup {
+ public:
+  static constexpr MetricInfo info{
+      .name = "precision(item_group)",
+      .summary = "share of the recommended items of a group that are relevant",
+      .formula = "h_g / n_g",
+      .source = {},
+      .parameter = {"group", std::numeric_limits<double>::quiet_NaN(), 0,
+                    double{kMaxItemGroups - 1}, true},
+      .walks_list = true,
+      .of_item_group = true};
+
+  explicit PrecisionOfGroup(const Context& context) noexcept
+      : walk_(context), hits_(context.row.judged_items) {}
+
+  [[nodiscard]] Ratio ratio_at(const CutoffCounts& counts, const Rules&) {
+    walk_.advance(counts.cutoff, [&](Count rank, double) {
+      ++items_;
+      found_ += hits_.is_hit(rank) ? 1 : 0;
+    });
+    return ratio(found_, items_);
+  }
+
+  // 1 for each item of the group; the others are left out.
+  static ItemValues item_values(const Items& items, const Rules& /*rules*/, double parameter) {
+    const ItemGroupRule group{.group = static_cast<Count>(parameter)};
+    ItemValues values;
+    values.reserve(items.group_bits.size() + 1);
+    for (const std::uint64_t bits : items.group_bits) {
+      values.push_back(group.has(bits) ? 1 : kLeftOut);
+    }
+    values.push_back(kLeftOut);
+    return values;
+  }
+
+ private:
+  ListWalk walk_;
+  HitRanks hits_;
+  Count items_ = 0;
+  Count found_ = 0;
 };
 
 struct Judged {

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from exactk._inputs.model.lists import CandidateItems
     from exactk._inputs.model.scores import Predictions, Scored
     from exactk._plan.conventions import Convention
-    from exactk._plan.values import TallyPlan, Value
+    from exactk._plan.values import Plan, TallyPlan, Value
 
     CoreScored: TypeAlias = _core.Scores | _core.SparseScores | _core.Embeddings
     CorePredictions: TypeAlias = _core.Lists | CoreScored
@@ -63,20 +63,26 @@ def _evaluate(problem: Problem) -> Outcome:
     if problem.weights is not None or problem.groups is not None:
         _check_counted_users(problem)
     plan = as_plan(problem.values)
+    items: _core.Items | None
+    if plan.item_groups and problem.items is not None:
+        items = problem.items.core_of_groups(group.label for group in plan.item_groups)
+        values = _values_of_groups(plan)
+    else:
+        items, values = None if problem.items is None else problem.items.core, plan.core
     given = [problem.given[value.identity] for value in plan if value.custom is not None] if plan.has_customs else []
     result = _core.evaluate(
         truth=problem.truth.core,
         grades=problem.truth.grades,
         predictions=core_view(problem.predictions, problem.candidates),
         exclude=None if problem.exclude is None else problem.exclude.core,
-        items=None if problem.items is None else problem.items.core,
+        items=items,
         histories=None if problem.histories is None else problem.histories.histories.core,
         history_rows=None if problem.histories is None else problem.histories.rows,
         base=None if problem.base is None else _base_lists(problem.base, problem),
         weights=None if problem.weights is None else problem.weights.values,
         groups=None if problem.groups is None else problem.groups.values,
         group_count=problem.group_count,
-        values=_values_with_given(plan) if given else plan.core,
+        values=_values_with_given(plan, values) if given else values,
         item_tallies=list(map(_core_tally, problem.item_tallies)),
         group_tallies=list(map(_core_value, problem.group_tallies)),
         given=np.concatenate(given).ravel() if given else None,
@@ -109,14 +115,29 @@ def _core_tally(tally: TallyPlan) -> _core.ItemTallyRequest:
     return _core.ItemTallyRequest(core_rules(tally.rules), tally.cutoffs, tally.has_short_lists)
 
 
-def _values_with_given(values: Sequence[Value]) -> list[_core.PlannedValue]:
+def _values_of_groups(plan: Plan) -> list[_core.PlannedValue]:
+    """Return the values for the core, in which a group of items is its bit."""
+    return [
+        value.core if value.item_group is None else _value_of_group(value, plan.item_groups.index(value.item_group))
+        for value in plan
+    ]
+
+
+def _value_of_group(value: Value, bit: int) -> _core.PlannedValue:
+    rules = core_rules(value.rules)
+    if value.is_precision_of_group:
+        return _core.PlannedValue(value.info.name, value.cutoff, bit, rules)
+    return _core.PlannedValue(value.metric, value.cutoff, value.parameter, rules, bit, value.is_share)
+
+
+def _values_with_given(values: Sequence[Value], of_core: Sequence[_core.PlannedValue]) -> list[_core.PlannedValue]:
     """Return the values for the core, which finds the numbers of custom ones by their row."""
     rows = count()
     return [
-        value.core
+        planned
         if value.custom is None
         else _core.PlannedValue(_GIVEN[value.custom.of], value.cutoff, next(rows), core_rules(value.rules))
-        for value in values
+        for value, planned in zip(values, of_core, strict=True)
     ]
 
 

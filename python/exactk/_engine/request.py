@@ -29,6 +29,7 @@ from exactk._inputs.metric_inputs import (
     check_item_groups,
     check_truth_is_not_read,
     items_of_metrics,
+    with_item_groups,
 )
 from exactk._inputs.model.lists import Lists
 from exactk._inputs.model.rows import TruthColumns, count_users
@@ -322,13 +323,14 @@ def request_of_arguments(
     given, truth_rows = request.given, request.truth_rows
     table = None if items is None else items_of_metrics(items, values, columns, threads)
     check_item_groups(values, table)
+    values = with_item_groups(values, table)
     user_weights = user_groups = None
     if weights is not None or groups is not None:
         from exactk._inputs.values_by_user import Groups, Weights
 
         user_weights = None if weights is None else Weights.from_argument(weights, columns, truth_rows)
         user_groups = None if groups is None else Groups.from_argument(groups, columns, truth_rows)
-    request = request._replace(items=table, weights=user_weights, groups=user_groups)
+    request = request._replace(values=values, items=table, weights=user_weights, groups=user_groups)
     exclusions, bases = None, None
     if comes_in_pieces(given.systems):
         exclusions = exclusions_of(given.exclude, columns, Encoding(threads))

@@ -27,6 +27,7 @@ from exactk._inputs.metric_inputs import (
     check_collection_values,
     check_item_groups,
     check_truth_is_not_read,
+    with_item_groups,
 )
 from exactk._inputs.readings import check_not_truth
 from exactk._inputs.registry import BLOCKS, as_candidate_items, classify, open_path
@@ -344,6 +345,7 @@ def request_of_updates(
     """Return the request that all updates share; raise InputError if updates cannot give what a metric needs."""
     check_collection_values(values)
     check_item_groups(values, table)
+    values = with_item_groups(values, table)
     check_base_is_not_read(values)
     threads, progress = resolve_threads(num_threads), Progress(progress=False)
     return Request(engine, values, convention, threads, progress, _COLUMNS, Encoding(), items=table)

@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from exactk._plan.values import Plan, Value
     from exactk._report.report import Report
     from exactk._report.state import State
+    from exactk._report.sums import Label
     from exactk._runtime.faults import Text
 
 TieRange: TypeAlias = "Callable[[Value], tuple[float, float]]"
@@ -241,7 +242,7 @@ def describe_ties(report: Report, tie_range: TieRange | None) -> str:
     first, dependent = values[0]
     users = f"{dependent} of {report.state.counts.users} users"
     order = f"ties={first.rules['ties']!r}"
-    if first.info.reads_list:
+    if first.info.reads_list or first.is_share:
         other = "lowest_id" if first.rules["ties"] == "highest_id" else "highest_id"
         message = f"items of equal score at the cutoff: their order may change {first.spelling} for {users}"
         message += f" ({order} in use; ties={other!r} is another order)"
@@ -272,7 +273,7 @@ def _tied_values(report: Report) -> list[tuple[Value, int]]:
 
 def _tie_bounds(report: Report) -> Text:
     """Return how to compute the values under other orders of ties."""
-    if any(value.info.reads_list for value, _ in _tied_values(report)[:1]):
+    if any(value.info.reads_list or value.is_share for value, _ in _tied_values(report)[:1]):
         return ()
     lowest, highest = (convention_option(report.convention, ties=ties) for ties in ("pessimistic", "optimistic"))
     return ("; ", lowest, " and ", highest, " show the range of its mean")
@@ -393,7 +394,10 @@ def _describe_samples(rows: CandidateRows) -> str:
 
 
 def _describe_values_without_users(report: Report) -> str:
-    names = [name for name, users in report.counts["evaluated"].items() if users == 0]
+    evaluated = report.counts["evaluated"]
+    of_all = [value.spelling for value in plan_of_state(report.state) if value.item_group is None]
+    # Of many groups of items some are in no truth.
+    names = [name for name in (of_all if any(evaluated.values()) else evaluated) if evaluated[name] == 0]
     return f"no user was evaluated for {', '.join(names)}: NaN{_reason_of_no_users(report)}" if names else ""
 
 
@@ -453,12 +457,17 @@ def _count(report: Report, name: str, one: str, many: str) -> str:
     return f"{count} {one if count == 1 else many}" if count else ""
 
 
+def _numbers_of_item_groups(report: Report, value: Value) -> dict[Label | None, float]:
+    """Return what the value has of each group of items; other values may have others."""
+    return {label: row[value.name] for label, row in report.by_item_group.items() if value.name in row}
+
+
 def _describe_groups_left_out(report: Report) -> str:
     """Return a warning if a value leaves out groups of items, as there is nothing of them to recommend."""
     for value in plan_of_state(report.state):
         if not (value.info.reads_groups and value.info.reads_history and report.counts["evaluated"][value.name]):
             continue
-        numbers = {label: row[value.name] for label, row in report.by_item_group.items()}
+        numbers = _numbers_of_item_groups(report, value)
         lacking = [label for label, number in numbers.items() if math.isnan(number)]
         if lacking:
             kind = "relevant item" if value.info.reads_truth else "item"
@@ -477,8 +486,7 @@ def _describe_groups_of_nothing(report: Report) -> str:
             continue
         if not report.counts["evaluated"][value.name]:
             continue
-        numbers = [row[value.name] for row in report.by_item_group.values()]
-        defined = [number for number in numbers if not math.isnan(number)]
+        defined = [number for number in _numbers_of_item_groups(report, value).values() if not math.isnan(number)]
         if len(defined) < 2 or not any(defined):
             recommended = "relevant item of a group" if value.info.reads_truth else "item of a group"
             reason = f"no {recommended} is recommended" if not any(defined) else "one group alone has such items"

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from exactk._figures import (
@@ -319,12 +321,16 @@ def _groups_of_items(source: Source) -> list[Table]:
     labels = list(dict.fromkeys(label for groups in by_system.values() for label in groups))
     if not labels:
         return []
-    metrics = [value.spelling for value in source.values if value.info.reads_groups]
+    metrics = list(dict.fromkeys(chain.from_iterable(chain.from_iterable(map(Mapping.values, by_system.values())))))
     names = (" ".join(filter(None, [system, metric])) for system in by_system for metric in metrics)
     rows = [
         [
             str(label),
-            *(number(of[label][metric]) if label in of else "-" for of in by_system.values() for metric in metrics),
+            *(
+                number(of[label][metric]) if metric in of.get(label, ()) else "-"
+                for of in by_system.values()
+                for metric in metrics
+            ),
         ]
         for label in labels
     ]

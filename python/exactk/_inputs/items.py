@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from exactk._inputs.keys.column_roles import ColumnNames
+    from exactk._inputs.popularity_groups import By
     from exactk._inputs.protocols import DataFrame, KeysLike, MatrixLike, Series, SparseMatrix, VectorLike
     from exactk._inputs.types import ExclusionsLike, FilePath
 
@@ -62,6 +63,8 @@ class Items:
         and columns in the same order.
     item_groups : mapping from item to int or str, Series, data frame, or sequence beside the catalogue, optional
         The group of each item, such as its category, in the same containers as the popularity. Items may have none.
+        ``recall@10(item_group=every)`` has a value for each; without them, for each of the tags of `features`, of which
+        an item may have several. `popularity_groups` makes groups of the popularity.
     values : mapping from item to float, Series, data frame, or array of float beside the catalogue, optional
         The value of each item, such as its price, from 0 to 2^256, in the same containers: what it counts in
         ``recall@k(weight=values)``. Items may have none.
@@ -126,6 +129,63 @@ class Items:
         items = cls.__new__(cls)
         items._table = table  # noqa: SLF001 - its own
         return items
+
+    @staticmethod
+    def popularity_groups(
+        train: ExclusionsLike | Items,
+        cuts: Sequence[float] | float = (0.5, 0.8),
+        *,
+        by: By = "interactions",
+        labels: Sequence[str] | None = None,
+        cold: bool = False,
+    ) -> dict[Any, str]:
+        r"""Return the group of each item by its popularity, for `item_groups`: the head, the middle and the tail.
+
+        Equally popular items are in one group, the more popular of two, so that a head may have more than its share: no
+        order of items matters. Popularity :math:`p` is the number of distinct users.
+
+        Parameters
+        ----------
+        train : Exclusions, Truth, Rankings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, path, or Items
+            The interactions of the training data; or `Items`, which also know of items that these lack.
+        cuts : float or sequence of float
+            Where groups end, ascending, from the most popular: shares, read as the decimals that are written, or
+            popularities. With ``by="quantile"``, the number of groups.
+        by : {"interactions", "items", "quantile", "popularity"}
+            What is cut. An item is beyond a cut :math:`c` if the more popular items have at least a share :math:`c` of all
+            interactions (by user), or are that share of the items; of q quantiles, it is in the group
+            :math:`\lfloor q N / n \rfloor`, where N of n items are more popular; or if its popularity is below the cut.
+        labels : sequence of str, optional
+            The labels, from the most popular group. By default, ``head`` and ``tail``, with ``mid`` of three.
+        cold : bool
+            Whether items without interactions are a group ``cold``, and count in no share.
+
+        Returns
+        -------
+        dict
+            The label of each item.
+
+        Raises
+        ------
+        InputError, InputTypeError
+            If an argument is invalid.
+
+        Examples
+        --------
+        >>> import exactk
+        >>> train = {"ann": ["film", "song"], "bob": ["film", "book"], "cy": ["film"]}
+        >>> exactk.Items.popularity_groups(train, cuts=0.5)
+        {'book': 'tail', 'film': 'head', 'song': 'tail'}
+        >>> items = exactk.Items(train=train, item_groups=exactk.Items.popularity_groups(train, cuts=0.5))
+        >>> truth, lists = {"ann": ["book"], "bob": ["song", "film"]}, {"ann": ["book"], "bob": ["film"]}
+        >>> report = exactk.evaluate(truth, lists, "recall@1(item_group=every)", items=items)
+        >>> report.by_item_group["tail"]["recall@1"]
+        0.5
+        """
+        from exactk._inputs.popularity_groups import groups_by_popularity
+
+        of_train = train if isinstance(train, Items) else Items(train=train)
+        return groups_by_popularity(of_train.table, cuts, by, labels, cold=cold)
 
     @property
     def table(self) -> CanonicalItems:

@@ -88,6 +88,25 @@ def check_item_groups(values: Plan, items: CanonicalItems | None) -> None:
         raise input_error("items", expected, "none", hint="items=exactk.Items(train=..., item_groups=...) has it")
 
 
+def with_item_groups(values: Plan, items: CanonicalItems | None) -> Plan:
+    """Return the values with one for each group in place of those of every group; raise InputError for groups there are not."""
+    if not values.item_groups:
+        return values
+    from exactk._plan.item_groups import MOST_ITEM_GROUPS
+
+    reader = next(value for value in values if value.item_group is not None)
+    labels = () if items is None else items.item_group_labels
+    if items is None or not labels:
+        expected = f"groups of items, which {reader.spelling} needs"
+        hint = "items=exactk.Items(..., item_groups=...) gives the group of each item, features= its tags"
+        raise input_error("items", expected, "none", hint=hint)
+    expanded = values.of_each_group((*labels, None) if items.has_items_without_group else labels)
+    if (count := len(expanded.item_groups)) > MOST_ITEM_GROUPS:
+        hint = "item_group=label asks for one of them"
+        raise input_error("metrics", f"at most {MOST_ITEM_GROUPS} groups of items", str(count), hint=hint)
+    return expanded
+
+
 def _with_field(value: Value, field: str, choice: str) -> str:
     cutoff = "" if value.cutoff is None else f"@{value.cutoff}"
     return f"{value.metric}{cutoff}({field}={choice})"

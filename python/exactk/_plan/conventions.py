@@ -206,6 +206,9 @@ class Convention(Record, kw_only=True):
     chunk_score : {'max', 'sum', 'mean', 'first'}, default 'max'
         With parents=, the score of a document: the highest of its chunks in the list, their sum, their mean, or that of
         the chunk that parents lists first; lists without scores have its first chunk alone.
+    item_group_value : {'restricted', 'share'}, default 'restricted'
+        A value of a group of items (item_group=): with the truth restricted to the group, or the share that hits in the
+        group have in the value of all items.
     overrides : mapping from metric to mapping of fields, optional
         Fields for single metrics, such as ``{"ndcg": {"gain": "exp2"}}``. The key ``"ndcg@k"`` applies only where the
         metric has a cutoff, and takes precedence.
@@ -273,6 +276,7 @@ class Convention(Record, kw_only=True):
     negative_infinity: Literal["rank", "exclude"] = "rank"
     rank_gaps: Literal["close", "keep"] = "close"
     chunk_score: Literal["max", "sum", "mean", "first"] = "max"
+    item_group_value: Literal["restricted", "share"] = "restricted"
     overrides: Mapping[str, Mapping[str, Any]] = MappingProxyType({})
     name: str = "custom"
 

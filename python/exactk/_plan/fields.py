@@ -258,6 +258,14 @@ _PYTHON_FIELDS = (
         ("max", "sum", "mean", "first"),
         "max",
     ),
+    _choice_field(
+        "item_group_value",
+        "a value of a group of items (item_group=): with the truth restricted to the group, or the share that hits in the "
+        "group have in the value of all items",
+        "scoring",
+        ("restricted", "share"),
+        "restricted",
+    ),
 )
 
 FIELDS: Mapping[str, Field] = MappingProxyType({**CORE_FIELDS, **{f.name: f for f in _PYTHON_FIELDS}})

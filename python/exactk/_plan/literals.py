@@ -85,6 +85,7 @@ ScoreDtype: _t.TypeAlias = _t.Literal["native", "float32"]
 NegativeInfinity: _t.TypeAlias = _t.Literal["rank", "exclude"]
 RankGaps: _t.TypeAlias = _t.Literal["close", "keep"]
 ChunkScore: _t.TypeAlias = _t.Literal["max", "sum", "mean", "first"]
+ItemGroupValue: _t.TypeAlias = _t.Literal["restricted", "share"]
 RankingTies: _t.TypeAlias = _t.Literal["lowest_id", "highest_id", "input_order", "raise"]
 
 
@@ -140,6 +141,7 @@ class FieldTypes(_t.TypedDict, total=False):
     negative_infinity: NegativeInfinity
     rank_gaps: RankGaps
     chunk_score: ChunkScore
+    item_group_value: ItemGroupValue
 
 
 class FieldChanges(FieldTypes, total=False):

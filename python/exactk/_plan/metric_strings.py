@@ -13,6 +13,8 @@ from exactk._plan.fields import FIELDS, field_name, number_of_text, within_spell
 from exactk._plan.metrics import (
     AGREEMENT_FIELDS,
     AGREEMENT_FIELDS_OF_VALUES,
+    INFOS_OF_GROUPS,
+    RULES_OF_GROUP_PRECISION,
     CustomInfo,
     CustomMetric,
     MetricEntry,
@@ -32,18 +34,20 @@ from exactk._runtime.texts import did_you_mean, fold
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from exactk._plan.item_groups import ItemGroup
     from exactk._plan.metrics import MetricInfo
 
 
 DEFAULT_METRICS = ("precision@10", "recall@10", "ndcg@10", "map@10", "mrr@10")
 """What is evaluated where no metrics are given."""
 
+_ITEM_GROUP = fold("item_group")
 _ANY_METRIC = "ndcg"  # whose override may have every field
 _MAX_LENGTH = 2**16  # characters of a metric string, or of a canonical name
 _MAX_GAINS = 2**24  # over all values of a plan, one table per value
 
 _NAME = r"[A-Za-z][A-Za-z0-9_-]*"
-_SEPARATOR = r"[,()\[\]]"
+_SEPARATOR = r"""[,()\[\]]|"(?:[^"\\]|\\.)*"|'[^']*'"""  # or a label in quotation marks
 
 
 MetricsLike: TypeAlias = str | CustomMetric | MetricEntry | Iterable[str | CustomMetric | MetricEntry]
@@ -188,6 +192,8 @@ def _split_at_commas(text: str) -> Iterator[str]:
     """Yield the parts between commas, except commas in parentheses or brackets."""
     depth, begin = 0, 0
     for match in re.finditer(_SEPARATOR, text):
+        if match[0][0] in "\"'":
+            continue
         if match[0] != ",":
             depth = max(0, depth + (1 if match[0] in "([" else -1))
         elif not depth:
@@ -201,14 +207,14 @@ def _parse_metric(spelling: str, convention: Convention, customs: Customs) -> It
     info = customs.get(split.name) or metric_info(split.name, spelling)
     if split.suffix and (split.cutoffs or info.parameter):  # f_2 might mean beta = 2
         raise input_error("metrics", "a cutoff written as @k", quote(spelling), hint=_hint(spelling))
-    parameter, changes = _parse_arguments(split.arguments, info, spelling)
+    parameter, item_group, changes = _parse_arguments(split.arguments, info, spelling)
     # A convention checks its fields: the string's are those of a convention with one override.
     try:
         any_name = _ANY_METRIC if isinstance(info, CustomInfo) else info.name
         changes = dict(Convention(overrides={any_name: changes}).overrides[any_name])
     except ExactkError as error:
         raise error.amended(argument="metrics") from None
-    yield from _resolve_values(info, split, parameter, changes, convention)
+    yield from _resolve_values(info, split, parameter, item_group, changes, convention)
 
 
 def _hint(spelling: str) -> str:
@@ -268,8 +274,11 @@ def _parse_cutoffs(text: str, spelling: str) -> list[int | None]:
     return cutoffs
 
 
-def _parse_arguments(text: str, info: _core.MetricInfo | CustomInfo, spelling: str) -> tuple[float, dict[str, Any]]:
-    """Split the text in parentheses into the metric's parameter and convention fields."""
+def _parse_arguments(
+    text: str, info: _core.MetricInfo | CustomInfo, spelling: str
+) -> tuple[float, ItemGroup | None, dict[str, Any]]:
+    """Split the text in parentheses into the metric's parameter, the group of items and convention fields."""
+    item_group: ItemGroup | None = None
     parameter: float | None = info.parameter.standard if info.parameter else 0.0
     changes: dict[str, Any] = {}
     seen: set[str] = set()
@@ -284,18 +293,22 @@ def _parse_arguments(text: str, info: _core.MetricInfo | CustomInfo, spelling: s
             with within_spelling(spelling):
                 number = number_of_text(value, "metrics")
             parameter = checked_parameter(info, number, "metrics")
+        elif fold(written) == _ITEM_GROUP:
+            from exactk._plan.item_groups import item_group_of_text
+
+            item_group = item_group_of_text(value, spelling)
         elif name is not None:
             with within_spelling(spelling):
                 changes[name] = FIELDS[name].parse(value, "metrics")
         else:
-            names = [info.parameter.name, *FIELDS] if info.parameter else FIELDS
+            names = [*([info.parameter.name] if info.parameter else []), *FIELDS, "item_group"]
             expected = "the name of a field" if info.parameter is None else "the name of a parameter or field"
             hint = did_you_mean(written, names) or f"they are {', '.join(names)}"
             raise input_error("metrics", expected, f"{quote(written)} in {quote(spelling)}", hint=hint)
     if parameter is None:
         assert info.parameter is not None  # noqa: S101 - for the type checker
         raise input_error("metrics", f"{info.name}({info.parameter.name}=...), which has no default", quote(spelling))
-    return parameter, changes
+    return parameter, item_group, changes
 
 
 def checked_setting(info: _core.MetricInfo, name: str, value: object) -> tuple[str, Any]:
@@ -307,9 +320,13 @@ def checked_setting(info: _core.MetricInfo, name: str, value: object) -> tuple[s
             return info.parameter.name, checked_parameter(info, float(value), name)
         except OverflowError as error:
             raise input_error(name, "a number that float64 holds", "a larger number") from error
+    if fold(name) == _ITEM_GROUP:
+        from exactk._plan.item_groups import item_group_of_setting
+
+        return "item_group", item_group_of_setting(value).text
     field = field_name(name)
     if field is None:
-        names = [*([] if info.parameter is None else [info.parameter.name]), *FIELDS]
+        names = [*([] if info.parameter is None else [info.parameter.name]), *FIELDS, "item_group"]
         hint = did_you_mean(name, names)
         raise TypeError(f"{info.name}.with_() got an unexpected keyword argument {name!r}{hint and f'; {hint}'}")
     return field, FIELDS[field].check(value, name)
@@ -340,6 +357,7 @@ def _resolve_values(
     info: _core.MetricInfo | CustomInfo,
     spelling: _Spelling,
     parameter: float,
+    item_group: ItemGroup | None,
     changes: dict[str, Any],
     convention: Convention,
 ) -> Iterator[Value]:
@@ -353,12 +371,19 @@ def _resolve_values(
     # There is nothing to average in a value of all lists together.
     rules["average"] = changes.get("average", "macro") if info.of_collection else rules["average"]
     check_average(info, rules["average"], spelling.text)
+    if item_group is not None:
+        from exactk._plan.item_groups import check_has_groups
+
+        check_has_groups(info.name, rules, spelling.text)
+        if info.name in INFOS_OF_GROUPS and rules["item_group_value"] == "restricted":
+            rules |= _rules_of_group_precision(changes, spelling.text)
     changed = {name: value for name, value in changes.items() if value != convention_rules[name]}
     arguments = (
         [f"{info.parameter.name}={text_of(parameter)}"]
         if info.parameter and parameter != info.parameter.standard
         else []
     )
+    arguments += [] if item_group is None else [f"item_group={item_group.text}"]
     arguments += [f"{name}={text_of(changed[name])}" for name in FIELDS if name in changed]
     rules_of_all = MappingProxyType(rules)
     in_parentheses = f"({','.join(arguments)})" if arguments else ""
@@ -366,7 +391,18 @@ def _resolve_values(
         name = info.name + (f"@{cutoff}" if cutoff is not None else "") + in_parentheses
         if len(name) > _MAX_LENGTH:  # it could not be read again
             raise input_error("metrics", f"names of at most {_MAX_LENGTH} characters", str(len(name)))
-        yield Value(name, info.name, cutoff, parameter, rules_of_all, spelling.at(cutoff), spelling.label, custom)
+        yield Value(
+            name, info.name, cutoff, parameter, rules_of_all, spelling.at(cutoff), spelling.label, custom, item_group
+        )
+
+
+def _rules_of_group_precision(changes: Mapping[str, Any], spelling: str) -> Mapping[str, Any]:
+    """Return the fields of precision of a group that no convention changes; raise InputError if the metric string does."""
+    for name in (*RULES_OF_GROUP_PRECISION, "precision_over"):
+        if name in changes:
+            expected = f"precision of a group without {name}=, as it is of the items of the group in the list"
+            raise input_error("metrics", expected, quote(spelling))
+    return RULES_OF_GROUP_PRECISION
 
 
 def _rules_of_metric(info: _core.MetricInfo | CustomInfo, convention: Convention, cutoff: int | None) -> dict[str, Any]:
@@ -410,6 +446,7 @@ def warn_of_unused_fields(convention: Convention, values: Sequence[Value], *, ha
         if not changed and not value.unused_fields:
             continue
         ignored = ignored_fields(value.info, value.rules["list_users"])
+        ignored |= frozenset() if value.item_group is not None else {"item_group_value"}
         for name in changed:
             if name not in ignored or (name, value.metric) in of_metrics or not _is_of_metric(name, value, convention):
                 continue
@@ -449,6 +486,7 @@ def check_settings(info: MetricInfo, settings: Mapping[str, Any], given: Iterabl
     What has no effect beside another field is for the evaluation to say: later settings or the convention may have that.
     """
     ignored = ignored_fields(info, settings.get("list_users", "users"))
+    ignored |= frozenset() if "item_group" in settings else {"item_group_value"}
     for name in given:
         if info.compares_lists and name in FIELDS and name not in AGREEMENT_FIELDS_OF_VALUES:
             raise error_of_all_values(info.name, name, settings[name])
@@ -497,7 +535,9 @@ def _fields_of_metric(value: Value, convention: Convention) -> list[str]:
     overrides = {*convention.overrides.get(override, ()), *convention.overrides.get(value.metric, ())}
     if not overrides and value.rules == rules:
         return []
-    return [name for name in FIELDS if name in overrides or value.rules[name] != rules[name]]
+    fixed = RULES_OF_GROUP_PRECISION if value.is_precision_of_group else {}
+    names = [name for name in FIELDS if name not in fixed]
+    return [name for name in names if name in overrides or value.rules[name] != rules[name]]
 
 
 def _is_unused(name: str, value: Value, convention: Convention, values: Sequence[Value]) -> bool:

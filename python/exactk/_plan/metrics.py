@@ -205,6 +205,33 @@ metrics: Registry[MetricInfo] = Registry(
 """Every metric by its name: what it measures, its formula, source, aliases and parameter."""
 
 
+class _PrecisionOfGroup:
+    """The description of precision of a group of items, which divides by the items of the group in the list."""
+
+    _differing: Mapping[str, Any] = MappingProxyType(
+        {
+            "name": "precision(item_group)",
+            "undefined_case": "no item of the list is in the group",
+            "own_fields": (),
+            **dict.fromkeys(("walks_list", "reads_list"), True),
+            "may_condense": False,
+        }
+    )
+
+    def __getattr__(self, name: str) -> Any:  # noqa: ANN401 - as of the core's descriptions
+        return self._differing[name] if name in self._differing else getattr(metrics["precision"], name)
+
+    def __reduce__(self) -> str:
+        return "PRECISION_OF_GROUP"
+
+
+PRECISION_OF_GROUP: Any = _PrecisionOfGroup()
+INFOS_OF_GROUPS: Mapping[str, Any] = MappingProxyType({"precision": PRECISION_OF_GROUP})
+"""What stands for a metric of a group of items, with the truth restricted to it, where that is not the metric itself."""
+
+RULES_OF_GROUP_PRECISION: Mapping[str, str] = MappingProxyType({"undefined": "skip", "foreign_items": "ignore"})
+"""What replaces the fields of a convention: users whose list has no item of the group have no value."""
+
 evaluation_metrics = {name: info for name, info in metrics.items() if not info.compares_lists}
 agreement_metrics = {name: info for name, info in metrics.items() if info.compares_lists}
 """The metrics of `exactk.evaluate`, and those of `exactk.agreement`, by name."""
@@ -222,6 +249,11 @@ _TRUTH_FIELDS = frozenset({"empty_truth", "min_grade", "negative_grades"})
 _USERS_FIELDS = frozenset({"users", "empty_list", *_TRUTH_FIELDS})  # what `list_users` reads
 _LIST_POLICIES = frozenset({"missing_list", "empty_list", "undefined"})
 _RANKING_FIELDS = frozenset({"score_dtype", "negative_infinity", "rank_gaps", "chunk_score"})
+
+
+METRICS_OF_SHARES = ("precision", "recall", "average_precision", "dcg", "ndcg", "rbp", "num_hits")
+METRICS_OF_GROUPS = (*METRICS_OF_SHARES, "hit_rate", "reciprocal_rank")
+"""The metrics whose numerator is a sum over hits, and all that have values of groups of items."""
 
 
 def ignored_fields(info: MetricInfo | CustomInfo, list_users: str = "users") -> frozenset[str]:
@@ -244,6 +276,8 @@ def ignored_fields(info: MetricInfo | CustomInfo, list_users: str = "users") -> 
         ignored |= {"unjudged"}
     if not info.reads_predictions:
         ignored |= _RANKING_FIELDS
+    if info.name not in METRICS_OF_GROUPS and info is not PRECISION_OF_GROUP:
+        ignored |= {"item_group_value"}
     return ignored | _LIST_POLICIES if info.counts_missing_lists else ignored
 
 

@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, Any
 
 from exactk import _core
 from exactk._plan.fields import FIELDS, STANDARD_RULES, core_rules, fields_of
-from exactk._plan.metrics import metrics
+from exactk._plan.metrics import INFOS_OF_GROUPS, metrics
 from exactk._runtime.records import NamedTuple, Record
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
+    from exactk._plan.item_groups import ItemGroup
     from exactk._plan.metrics import CustomInfo
 
 PARTS_OF_MEANS: Mapping[str, tuple[str, ...]] = MappingProxyType(
@@ -56,6 +57,7 @@ class Value(Record):
     spelling: str
     label: str
     custom: CustomInfo | None = None
+    item_group: ItemGroup | None = None  # whose relevant items the value is of; None: all
     function: Callable[[Any], object] | None = None  # of a custom metric
 
     _uncompared = frozenset({"spelling", "label", "function"})
@@ -63,7 +65,42 @@ class Value(Record):
     @cached_property
     def info(self) -> _core.MetricInfo | CustomInfo:
         """The description of the metric."""
-        return self.custom or metrics[self.metric]
+        return INFOS_OF_GROUPS[self.metric] if self.is_precision_of_group else self.custom or metrics[self.metric]
+
+    @property
+    def is_precision_of_group(self) -> bool:
+        """Whether the value divides by the items of a group in the list."""
+        return (
+            self.item_group is not None
+            and self.metric in INFOS_OF_GROUPS
+            and bool(self.rules["item_group_value"] == "restricted")
+        )
+
+    @property
+    def of_all_items(self) -> Value:
+        """The value under its name without the group of items."""
+        from exactk._plan.item_groups import without_item_group
+
+        texts = map(without_item_group, (self.name, self.spelling, self.label))
+        return self._replace(**dict(zip(("name", "spelling", "label"), texts, strict=True)), item_group=None)
+
+    def of_each_group(self, labels: Sequence[int | str | None]) -> Iterator[Value]:
+        """Yield the value or, if it is of every group of items, that of each; raise InputError for a group there is not."""
+        from exactk._plan.item_groups import ItemGroup, check_is_group, with_item_group
+
+        if self.item_group is None or not self.item_group.is_every:
+            if self.item_group is not None:
+                check_is_group(self.item_group, labels, self.spelling)
+            yield self
+            return
+        for group in map(ItemGroup, labels):
+            texts = (with_item_group(text, group) for text in (self.name, self.spelling, self.label))
+            yield self._replace(**dict(zip(("name", "spelling", "label"), texts, strict=True)), item_group=group)
+
+    @property
+    def is_share(self) -> bool:
+        """Whether the value is the share that a group of items has in another value."""
+        return self.item_group is not None and bool(self.rules["item_group_value"] == "share")
 
     @cached_property
     def needs(self) -> Needs:
@@ -110,7 +147,7 @@ class Value(Record):
     def identity(self) -> tuple[object, ...]:
         """A key that is equal for values computed alike, before rounding."""
         computed = fields_of("ranking", "judging", "scoring")
-        return self.metric, self.cutoff, self.parameter, *(self.rules[name] for name in computed)
+        return self.metric, self.cutoff, self.parameter, self.item_group, *(self.rules[name] for name in computed)
 
 
 def reads_item_values(value: Value) -> bool:
@@ -119,8 +156,8 @@ def reads_item_values(value: Value) -> bool:
 
 
 def reads_items(value: Value) -> bool:
-    """Return whether the value needs `items=`: to find recommended items in the catalogue, or the values of relevant ones."""
-    return value.info.walks_list or reads_item_values(value)
+    """Return whether the value needs `items=`: to find recommended items, or the values or groups of relevant ones."""
+    return value.info.walks_list or value.item_group is not None or reads_item_values(value)
 
 
 _SET_VALUES = {"zero": 0.0, "one": 1.0}  # what a convention gives to users without a value
@@ -131,7 +168,7 @@ def range_of(value: Value) -> tuple[float, float]:
     """Return the least and the greatest value that a user may have, whatever the lists are; infinite where there is none."""
     rules = value.rules
     if value.custom is None:
-        return range_of_metric(metrics[value.metric], rules, value.cutoff)
+        return range_of_metric(value.info, rules, value.cutoff)  # type: ignore[arg-type]
     low, high = value.custom.range or (-math.inf, math.inf)
     set_values = [_SET_VALUES[rules[name]] for name in _FIELDS_WITH_SET_VALUES if rules[name] in _SET_VALUES]
     return min([low, *set_values]), max([high, *set_values])
@@ -290,7 +327,12 @@ class Plan(tuple[Value, ...]):  # noqa: SLOT001 - cached properties need a dicti
     def reads_hits_alone(self) -> bool:
         """Whether the values are of users, and read nothing but which items of the lists are relevant."""
         return not (
-            self.walks_lists or self.of_collections or self.reads_history or self.readers_of_base or self.has_customs
+            self.item_groups
+            or self.walks_lists
+            or self.of_collections
+            or self.reads_history
+            or self.readers_of_base
+            or self.has_customs
         )
 
     @cached_property
@@ -312,6 +354,31 @@ class Plan(tuple[Value, ...]):  # noqa: SLOT001 - cached properties need a dicti
     def reads_history(self) -> bool:
         """Whether a value reads what users have in train."""
         return any(value.needs.history for value in self)
+
+    @cached_property
+    def _of_labels(self) -> dict[tuple[int | str | None, ...], Plan]:
+        return {}
+
+    def of_each_group(self, labels: tuple[int | str | None, ...]) -> Plan:
+        """Return the plan with a value of each of these groups of items in place of those of every group."""
+        if labels not in self._of_labels:
+            self._of_labels.clear()  # the groups of one catalogue are enough
+            distinct: dict[str, Value] = {}
+            for value in self:
+                for one in value.of_each_group(labels):
+                    distinct.setdefault(one.name, one)
+            self._of_labels[labels] = Plan(distinct.values())
+        return self._of_labels[labels]
+
+    @cached_property
+    def names_of_all_items(self) -> list[str]:
+        """The canonical names of the values that are not of a group of items."""
+        return [value.name for value in self if value.item_group is None]
+
+    @cached_property
+    def item_groups(self) -> tuple[ItemGroup, ...]:
+        """The groups of items that values are of."""
+        return tuple(dict.fromkeys(value.item_group for value in self if value.item_group is not None))
 
     @cached_property
     def has_customs(self) -> bool:

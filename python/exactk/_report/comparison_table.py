@@ -17,7 +17,7 @@ from exactk._runtime.table import Column, Table, left_out
 from exactk._runtime.texts import DIGITS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterator, Mapping, Sequence
 
     from exactk._report.difference import Difference
     from exactk._report.difference_table import ComparisonMethod
@@ -250,19 +250,23 @@ class ComparisonTable(NamedTuple):
             yield _Row(label, spelling, values, {"evaluated": evaluated}, best_systems(values, direction))
 
     def rows_of_item_groups(self, names: Sequence[str] | None = None) -> list[_Row]:
-        """Return what each metric of groups of items has of each group. No value is the best: a group has its share."""
-        by_cell: dict[tuple[Label, str], dict[str, ItemGroupRow]] = {}
+        """Return what each value has of each group of items. Of a share of all that is recommended, none is the best."""
+        by_cell: dict[tuple[Label | None, str], dict[str, ItemGroupRow]] = {}
         for system, report in self.reports.items():
             for row in report._rows_of_item_groups(names):
-                by_cell.setdefault((row.label, row.metric), {})[system] = row
-        return [
-            _Row(
-                *key,
-                {system: row.value for system, row in rows.items()},
-                {self._units.items: [row.items for row in rows.values()]},
-            )
-            for key, rows in by_cell.items()
-        ]
+                by_cell.setdefault((row.label, row.of.spelling), {})[system] = row
+        return [self._row_of_item_group(str(label), rows) for (label, _), rows in by_cell.items()]
+
+    def _row_of_item_group(self, label: str, rows: Mapping[str, ItemGroupRow]) -> _Row:
+        of, values = next(iter(rows.values())).of, {system: row.value for system, row in rows.items()}
+        best = best_systems(values, "none" if of.info.reads_groups else of.info.direction)
+        return _Row(label, of.spelling, values, self._counts_of_item_group(rows.values()), best)
+
+    def _counts_of_item_group(self, rows: Collection[ItemGroupRow]) -> dict[str, list[int]]:
+        """Return the users in each system's mean, if values are of users, and its items, if a metric counts these."""
+        state = self._first.state
+        evaluated = {"evaluated": [row.evaluated or 0 for row in rows]} if plan_of_state(state).item_groups else {}
+        return evaluated | ({self._units.items: [row.items or 0 for row in rows]} if state.group_tallies else {})
 
     # Diagnostics, which stand beside the values.
 
@@ -289,12 +293,15 @@ class ComparisonTable(NamedTuple):
 
     def to_display(self, labels: Sequence[Label]) -> Sequence[Table]:
         """Return the values and, if there are any, those of groups; counts and the convention are below."""
-        rows = self.rows()
+        names = plan_of_state(self._first.state).names_of_all_items
+        rows = self.rows(None, names) if names else []
         caption = f"Comparison of {plural(len(self.reports), 'system')}"
-        values = self.table(rows, DIGITS)._replace(caption=caption, notes=self._lines(rows))
-        *tables, last = [values, *self._groups_in_brief(labels), *self._item_groups_in_brief()]
-        has_best = any(column.best for column in values.columns)
-        return [*tables, last._replace(notes=[*last.notes, self._remarks(has_best=has_best)])]
+        values = [self.table(rows, DIGITS)._replace(caption=caption, notes=self._lines(rows))] if rows else []
+        of_items = self._item_groups_in_brief()
+        has_best = any(column.best for table in (values or of_items) for column in table.columns)
+        tables = [*values, *self._groups_in_brief(labels), *of_items]
+        tables[-1] = tables[-1]._replace(notes=[*tables[-1].notes, self._remarks(has_best=has_best)])
+        return tables
 
     def _groups_in_brief(self, labels: Sequence[Label]) -> list[Table]:
         """Return the values of all groups, of as many metrics as there is room for."""

@@ -72,10 +72,11 @@ class GroupRow(NamedTuple):
 class ItemGroupRow(NamedTuple):
     """What one value has of one group of items."""
 
-    label: Label
-    metric: str  # as requested
+    label: Label | None  # None: items without a group
+    of: Value  # without the group
     value: float
-    items: int  # of the catalogue
+    evaluated: int | None  # None: all lists have the value together
+    items: int | None  # of the catalogue; None: not counted
 
 
 class Report(Exports, Mapping[str, float]):
@@ -104,9 +105,11 @@ class Report(Exports, Mapping[str, float]):
         User keys, aligned with ``per_user``; row numbers if the truth has no keys.
     by_group : mapping of {int or str: mapping of {str: float}}
         The values of each group of users. Empty without ``groups=``.
-    by_item_group : mapping of {int or str: mapping of {str: float}}
-        What each metric of groups of items has of each group, such as its share of the exposure; NaN for a group that the
-        metric leaves out. Empty without such a metric.
+    by_item_group : mapping of {int, str or None: mapping of {str: float}}
+        What each metric of groups of items has of each group, such as its share of the exposure, and the values of
+        ``item_group=``, under the name of the metric: ``recall@20(item_group=tail)`` is
+        ``report.by_item_group["tail"]["recall@20"]``. NaN for a group that the metric leaves out. Empty without such a
+        metric.
     counts : Mapping
         Counts under the convention's own rules:
 
@@ -465,12 +468,14 @@ class Report(Exports, Mapping[str, float]):
 
         asked: Any = metrics  # which plan() checks
         values = plan(asked, self.convention, compares_lists=None, customs=by_name(self.state.custom_metrics))
-        lacking = [value for value in values if value.name not in self.metrics]
+        of_groups = {name for rows in self._item_groups.values() for name in rows}
+        available = of_groups if table == "by_item_group" else self.metrics
+        lacking = [value for value in values if value.name not in available]
+        if lacking and table == "by_item_group" and lacking[0].name in self.metrics:
+            raise input_error("metrics", "metrics of groups of items in this table", repr(lacking[0].spelling))
         if lacking:
             raise input_error("metrics", f"one of {', '.join(self)}", repr(lacking[0].spelling))
         for value in values:
-            if table == "by_item_group" and not value.info.reads_groups:
-                raise input_error("metrics", "metrics of groups of items in this table", repr(value.spelling))
             if table == "per_user" and value.info.of_collection:
                 raise input_error("metrics", "metrics of users in this table", repr(value.spelling))
         return list(dict.fromkeys(value.name for value in values))
@@ -546,23 +551,45 @@ class Report(Exports, Mapping[str, float]):
         return [groups.parts[part] for part in self._plan.part_indices[index]]
 
     @cached_property
-    def by_item_group(self) -> Mapping[Label, MetricMapping[float]]:
+    def by_item_group(self) -> Mapping[Label | None, MetricMapping[float]]:
         """What each metric of groups of items has of each group."""
         from exactk._report.metric_mapping import MetricMapping, ReadOnlyMapping
-        from exactk._report.statistics import numbers_of_item_groups
 
-        values = [value for value in self._plan if value.info.reads_groups]
-        tallies = [self._group_tally_of(value, self.state.tallies) for value in values]
-        columns = [numbers_of_item_groups(*pair) for pair in zip(values, tallies, strict=True)]
-        labels = tallies[0].labels if tallies else ()
-        spellings = {value.name: value.spelling for value in values}
         absent = "is no metric of groups of items"
         return ReadOnlyMapping(
             {
-                label: MetricMapping(spellings, numbers, self.convention, absent)
-                for label, numbers in zip(labels, zip(*columns, strict=True), strict=True)
+                label: MetricMapping(
+                    {name: row.of.spelling for name, row in rows.items()},
+                    [row.value for row in rows.values()],
+                    self.convention,
+                    absent,
+                )
+                for label, rows in self._item_groups.items()
             }
         )
+
+    @cached_property
+    def _item_groups(self) -> dict[Label | None, dict[str, ItemGroupRow]]:
+        """What each value has of each group of items, by canonical name."""
+        from exactk._report.statistics import numbers_of_item_groups
+
+        groups: dict[Label | None, dict[str, ItemGroupRow]] = {}
+        tallies = self.state.group_tallies[:1]
+        sizes: dict[Label | None, int] = {}
+        sizes |= {label: size for one in tallies for label, size in zip(one.labels, one.sizes.tolist(), strict=True)}
+
+        def add(label: Label | None, value: Value, number: float, evaluated: int | None) -> None:
+            row = ItemGroupRow(label, value, number, evaluated, sizes.get(label))
+            groups.setdefault(label, {})[value.name] = row
+
+        for value, evaluated in zip(self._plan, self._evaluated, strict=True):
+            if value.item_group is not None:
+                add(value.item_group.label, value.of_all_items, self[value.name], evaluated)
+            elif value.info.reads_groups:
+                tally = self._group_tally_of(value, self.state.tallies)
+                for label, number in zip(tally.labels, numbers_of_item_groups(value, tally), strict=True):
+                    add(label, value, number, None)
+        return groups
 
     @property
     def unit_names(self) -> UnitNames:
@@ -711,7 +738,13 @@ class Report(Exports, Mapping[str, float]):
                 for row in self._rows_of_groups()
             ],
             "by_item_group": [
-                {"group": row.label, "metric": row.metric, "value": json_number(row.value), "items": row.items}
+                {
+                    "group": row.label,
+                    "metric": row.of.spelling,
+                    "value": json_number(row.value),
+                    "evaluated": row.evaluated,
+                    "items": row.items,
+                }
                 for row in self._rows_of_item_groups()
             ],
             "convention": self.convention.to_dict(),
@@ -877,16 +910,27 @@ class Report(Exports, Mapping[str, float]):
             if names is not None:
                 columns = {name: columns[name] for name in [*[*columns][:keys], *map(spellings.__getitem__, names)]}
             return Table.of_columns(columns, keys, digits)
-        long = self._of_rows(columns, table, digits, names)
+        long = (
+            self._of_item_groups(digits, names) if table == "by_item_group" else self._of_rows(columns, digits, names)
+        )
         if not diagnostics:
             return Table([column for column in long if column.name in _OF_PAPERS])
         return Table(self._with_counts(long) if table == "values" else long)
 
-    def _of_rows(self, columns: Columns, table: TableName, digits: int, names: Sequence[str] | None) -> list[Column]:
+    def _of_item_groups(self, digits: int, names: Sequence[str] | None) -> list[Column]:
+        """Return the columns of a row per group of items and value."""
+        from exactk._runtime.table import Column
+
+        rows = list(self._rows_of_item_groups(names))
+        keys = {"group": [row.label for row in rows], "metric": [row.of.spelling for row in rows]}
+        shown = keys | _numbers_of_item_groups(rows, self.state.unit_names.items)
+        return [Column(name, cells, _KINDS.get(name, "value"), digits) for name, cells in shown.items()]
+
+    def _of_rows(self, columns: Columns, digits: int, names: Sequence[str] | None) -> list[Column]:
         """Return the columns of a row per value, or per group and value, with the metrics as they were requested."""
         from exactk._runtime.table import Column
 
-        values = [value for value in self._plan if table != "by_item_group" or value.info.reads_groups]
+        values = self._plan
         position = {value.name: index for index, value in enumerate(values)}
         groups = range(0, len(columns["value"]), len(values))
         rows = [begin + position[name] for begin in groups for name in (position if names is None else names)]
@@ -933,27 +977,27 @@ class Report(Exports, Mapping[str, float]):
 
     def _rows_of_item_groups(self, names: Sequence[str] | None = None) -> Iterator[ItemGroupRow]:
         """Yield what each value of groups of items, or each of these, has of each group."""
-        sizes = [size for tally in self.state.group_tallies[:1] for size in tally.sizes.tolist()]
-        for (label, numbers), items in zip(self.by_item_group.items(), sizes, strict=True):
-            spellings = numbers if names is None else [self._plan.spellings_by_name[name] for name in names]
-            for metric in spellings:
-                if metric in numbers:
-                    yield ItemGroupRow(label, metric, numbers[metric], items)
+        for rows in self._item_groups.values():
+            yield from (rows[name] for name in (rows if names is None else names) if name in rows)
 
     def _item_groups_in_brief(self) -> list[Table]:
         """Return the first groups of items and their numbers, if a metric has some."""
         from exactk._runtime.table import Table, left_out
 
-        if not self.by_item_group:
+        groups = self._item_groups
+        if not groups:
             return []
-        names = list(next(iter(self.by_item_group.values())))
-        rows = [
-            [str(label), *islice(numbers.values(), _MOST_VALUES)]
-            for label, numbers in islice(self.by_item_group.items(), _MOST_GROUPS)
-        ]
-        notes = left_out("by_item_group", group=len(self.by_item_group) - len(rows), value=len(names) - _MOST_VALUES)
+        names = list(dict.fromkeys(row.of.spelling for rows in groups.values() for row in rows.values()))
+        shown = names[:_MOST_VALUES]
+        rows = []
+        for label, numbers in islice(self.by_item_group.items(), _MOST_GROUPS):
+            of_shown = [row.evaluated for row in groups[label].values() if row.of.spelling in shown]
+            evaluated = [count for count in of_shown if count is not None]
+            values = [numbers[name] if name in list(numbers) else "" for name in shown]
+            rows.append([str(label), *([_range_text(evaluated)] if self._plan.item_groups else []), *values])
+        notes = left_out("by_item_group", group=len(groups) - len(rows), value=len(names) - len(shown))
         units = self.state.unit_names
-        header = [f"{units.item} group", *names[:_MOST_VALUES]]
+        header = [f"{units.item} group", *(["evaluated"] if self._plan.item_groups else []), *shown]
         return [Table.of_rows(header, rows, caption=f"By group of {units.items}", notes=notes)]
 
     def _groups_in_brief(self) -> list[Table]:
@@ -967,17 +1011,23 @@ class Report(Exports, Mapping[str, float]):
         cells = self._rows_of_groups(labels)
         for label in labels:
             of_group = list(islice(cells, len(self)))
-            users = sorted({row.evaluated for row in of_group})
-            range_of_users = "-".join(map(str, dict.fromkeys((users[0], users[-1]))))
-            rows.append([str(label), range_of_users, *(row.value for row in of_group[:_MOST_VALUES])])
+            rows.append(
+                [
+                    str(label),
+                    _range_text(row.evaluated for row in of_group),
+                    *(row.value for row in of_group[:_MOST_VALUES]),
+                ]
+            )
         notes = left_out("by_group", group=len(self.state.groups) - len(rows), value=len(self) - len(names))
         return [Table.of_rows(["group", "evaluated", *names], rows, caption="By group", notes=notes)]
 
     def _tables(self) -> Sequence[Table]:
-        values = self._export_table("values", DIGITS, None, systems_as_rows=False, diagnostics=False)
-        values = values._replace(caption="Report")
-        *tables, last = [values, *self._groups_in_brief(), *self._item_groups_in_brief()]
-        return [*tables, last._replace(notes=[*last.notes, self._remarks()])]
+        names = self._plan.names_of_all_items
+        values = self._export_table("values", DIGITS, names, systems_as_rows=False, diagnostics=False)
+        of_all = [values._replace(caption="Report")] if names else []
+        tables = [*of_all, *self._groups_in_brief(), *self._item_groups_in_brief()]
+        tables[-1] = tables[-1]._replace(notes=[*tables[-1].notes, self._remarks()])
+        return tables
 
     def _remarks(self) -> str:
         from exactk._report.statistics import undefined_case, undefined_values
@@ -1012,7 +1062,9 @@ class Report(Exports, Mapping[str, float]):
         """Return how many users the values skip, by metric where these differ; empty for none."""
         by_count: dict[int, list[str]] = {}
         user = self.state.unit_names.user
-        for name, evaluated in self.counts["evaluated"].items():
+        evaluated_by_name = self.counts["evaluated"]
+        for canonical in self._plan.names_of_all_items:
+            name, evaluated = self._plan.spellings_by_name[canonical], evaluated_by_name[canonical]
             by_count.setdefault(self.state.counts.users - evaluated, []).append(name)
         if len(by_count) == 1:
             (count,) = by_count
@@ -1107,19 +1159,21 @@ class Report(Exports, Mapping[str, float]):
     def _columns_of_item_groups(self, *, wide: bool) -> Columns:
         from exactk._report.export_forms import metric_columns
 
-        values = [value for value in self._plan if value.info.reads_groups]
-        if not values:
+        groups = self._item_groups
+        if not groups:
             raise input_error("table", "a metric of groups of items, such as exposure", "none")
-        groups = self.by_item_group
-        if wide:
-            names = [value.spelling for value in values]
-            return {"group": list(groups)} | {name: [row[name] for row in groups.values()] for name in names}
         rows = list(self._rows_of_item_groups())
+        if wide:
+            spellings = {row.of.name: row.of.spelling for row in rows}
+            columns = {
+                spelling: [of[name].value if name in of else math.nan for of in groups.values()]
+                for name, spelling in spellings.items()
+            }
+            return {"group": list(groups), **columns}
         return {
             "group": [row.label for row in rows],
-            **metric_columns(values, len(groups)),
-            "value": [row.value for row in rows],
-            self.state.unit_names.items: [row.items for row in rows],
+            **metric_columns([row.of for row in rows]),
+            **_numbers_of_item_groups(rows, self.state.unit_names.items),
         }
 
     def _labels(self, labels: Iterable[Label]) -> list[Label]:
@@ -1128,6 +1182,22 @@ class Report(Exports, Mapping[str, float]):
 
         order = self.state.group_order
         return list(labels) if order is None else OrderedCategories(labels, order)
+
+
+def _numbers_of_item_groups(rows: Sequence[ItemGroupRow], items: str) -> dict[str, list[Any]]:
+    """Return the columns of numbers of groups of items: users, where values are of users, and items of this name."""
+    columns: dict[str, list[Any]] = {
+        "value": [row.value for row in rows],
+        "evaluated": [row.evaluated for row in rows],
+        items: [row.items for row in rows],
+    }
+    return {name: cells for name, cells in columns.items() if any(cell is not None for cell in cells)}
+
+
+def _range_text(counts: Iterable[int]) -> str:
+    """Return a count, or the lowest and the highest of several."""
+    ordered = sorted(counts) or [0]
+    return "-".join(map(str, dict.fromkeys((ordered[0], ordered[-1]))))
 
 
 def _bound_text(min_grade: float | str | None) -> str:

@@ -17,6 +17,7 @@ from exactk._inputs.alignment import ARGUMENT as BASE, naming_base
 from exactk._inputs.containers.tables import split_structs
 from exactk._inputs.items import Items
 from exactk._inputs.keys.column_roles import Columns, user_columns
+from exactk._inputs.metric_inputs import with_item_groups
 from exactk._inputs.registry import classify
 from exactk._plan.conventions import as_convention, with_complete_hint
 from exactk._plan.metric_strings import plan, warn_of_unused_fields
@@ -91,7 +92,7 @@ class ShardPlan:
     @property
     def values(self) -> Plan:
         """The requested values."""
-        return plan(self.metrics, self.convention)
+        return with_item_groups(plan(self.metrics, self.convention), None if self.items is None else self.items.table)
 
     @property
     def has_item_tallies(self) -> bool:

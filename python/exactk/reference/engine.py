@@ -17,6 +17,7 @@ from exactk._report.counts import CandidateCounts, Counts, TieCounts
 from exactk._report.sums import PartColumns, Sums, SumTable
 from exactk.reference.all_lists import count_groups, count_items
 from exactk.reference.history_metrics import METRICS
+from exactk.reference.hit_metrics import divisor
 from exactk.reference.input_errors import check_inputs, rules_of_readers
 from exactk.reference.judge import JudgedUsers, is_relevant, item_grades, tied_hits
 from exactk.reference.refusals import refuse
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from exactk._engine.problem import Problem
+    from exactk._plan.item_groups import ItemGroup
     from exactk._plan.values import Value
     from exactk.reference.hit_metrics import Ratio
     from exactk.reference.judge import JudgedUser
@@ -125,8 +127,32 @@ def _ratio_of_user(users: JudgedUsers, user: int, value: Value) -> Ratio | None:
             return 1.0, 1.0
     if value.custom is not None:
         return users.given_ratio(user, value)
+    return _computed_ratio(users, user, value)
+
+
+def _computed_ratio(users: JudgedUsers, user: int, value: Value) -> Ratio:
+    """Return the numerator and denominator of a user whom the value does not skip."""
     rules = resolved_rules(value)
-    return ratio_of_judged(users.judged_user(user, rules), value, rules)
+    judged = users.judged_user(user, rules, value)
+    if value.is_precision_of_group and value.item_group is not None:
+        return _precision_of_group(users, judged, value.item_group, value.cutoff)
+    if value.is_share and value.info.averages_precisions:
+        return _share_of_precisions(judged, users.judged_user(user, rules), value.cutoff, rules)
+    return ratio_of_judged(judged, value, rules)
+
+
+def _precision_of_group(users: JudgedUsers, judged: JudgedUser, group: ItemGroup, k: int | None) -> Ratio:
+    """h_g / n_g: hits among the items of the group in the list, each once."""
+    hits = [is_hit for _, item, is_hit in judged.listed(k) if users.is_in_group(item, group)]
+    return float(sum(hits)), float(len(hits))
+
+
+def _share_of_precisions(share: JudgedUser, whole: JudgedUser, k: int | None, rules: Rules) -> Ratio:
+    """Sum of h(i) / i at the hits of the group, where h counts all hits, over the divisor of average precision."""
+    total = 0.0
+    for rank in share.hit_ranks(k):
+        total += whole.hits(rank) / rank
+    return total, float(divisor(rules["ap_over"], whole, k))
 
 
 def ratio_of_judged(judged: JudgedUser, value: Value, rules: Rules) -> Ratio:
@@ -149,7 +175,7 @@ def _leaves_out(ratio: Ratio | None, value: Value) -> bool:
 def _undefined_users(users: JudgedUsers, value: Value, ratios: Sequence[Ratio | None]) -> int:
     """Return how many users have 0 / 0 although they have a list and, if the value reads the truth, relevant items."""
     undefined = [user for user, ratio in enumerate(ratios) if ratio is not None and ratio[1] == 0]
-    judged = [users.judged_user(user, of_whole_lists(resolved_rules(value))) for user in undefined]
+    judged = [users.judged_user(user, of_whole_lists(resolved_rules(value)), value) for user in undefined]
     return sum(bool(one.ranking) and (one.relevant > 0 or not value.info.reads_truth) for one in judged)
 
 
@@ -251,7 +277,8 @@ def ratios_over_ties(users: JudgedUsers, user: int, value: Value, rules: Rules) 
     """Return the ratios of a user with the relevant items of each tie first, and last."""
     orders = [{**rules, "ties": ties} for ties in ("optimistic", "pessimistic")]
     return [
-        METRICS[value.metric](users.judged_user(user, order), value.cutoff, rules, value.parameter) for order in orders
+        METRICS[value.metric](users.judged_user(user, order, value), value.cutoff, rules, value.parameter)
+        for order in orders
     ]
 
 
@@ -283,8 +310,8 @@ def _tie_spread(users: JudgedUsers, user: int, value: Value) -> int | None:
         return _MILLION if is_computed and users.list_may_change(user, value) else None
     if rules["ties"] not in STRICT_TIES or users.policy(user, value)[0] != _COMPUTE:
         return None
-    if value.info.averages_precisions and rules["ap_over"] == "hits":
-        ties = tied_hits(users.judged_user(user, {**rules, "ties": "expected"}))
+    if value.info.averages_precisions and (rules["ap_over"] == "hits" or value.is_share):
+        ties = tied_hits(users.judged_user(user, {**rules, "ties": "expected"}, value))
         last = math.inf if value.cutoff is None else value.cutoff
         if any(len(hits) in range(1, size) and first < last for first, size, hits in ties):
             return _MILLION

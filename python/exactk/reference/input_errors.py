@@ -108,11 +108,12 @@ def _faults_of_value(value: Value) -> dict[str, bool]:
         "micro average": is_micro and not info.micro and rules["weight"] != "self_normalized",
         "users with 0 or 1 in a micro average": is_micro and bool(whole_users & {"zero", "one"}),
         "cutoff of pairs": info.pairwise and value.cutoff is not None,
-        "expected ties": is_expected and value.custom is None and value.metric not in EXPECTATIONS,
+        "expected ties": is_expected and value.custom is None and info.name not in EXPECTATIONS,
         "expected ties in a mean over hits": is_expected and info.averages_precisions and rules["ap_over"] == "hits",
         "head above 1": "tail" in info.own_fields and rules["tail"] != "at_most" and value.parameter > 1,
         "users of interactions": counts_users and rules["popularity"] == "interactions",
         "discount_table": _has_faulty_discounts(value),
+        "share of a mean over hits": value.is_share and info.averages_precisions and rules["ap_over"] == "hits",
         "gain out of range": info.uses_gains and any(not 0 <= gain <= _MAX_GAIN for gain in rules["gain_table"]),
         "no gain_table": info.uses_gains and rules["gain"] == "table" and not rules["gain_table"],
         "no min_grade to shift by": info.uses_gains
@@ -206,7 +207,7 @@ def _check_items(problem: Problem) -> None:
             refuse("items", "no values of items")
         if value.info.walks_list:
             _check_walk(problem, value)
-        if value.info.reads_list:
+        if value.info.reads_list or value.is_share:
             _check_list_order(problem, value.rules)
     for tally in problem.list_tallies:
         if items is None:
@@ -425,7 +426,8 @@ class _Reader(NamedTuple):
 
 def _is_computed_with(value: Value, other: Value) -> bool:
     rules, others = ({**one.rules, "decimals": None} for one in (value, other))
-    return (value.metric, value.parameter, rules) == (other.metric, other.parameter, others)
+    computed = (value.metric, value.parameter, value.item_group, rules)
+    return computed == (other.metric, other.parameter, other.item_group, others)
 
 
 def _readers(problem: Problem) -> list[_Reader]:
@@ -490,7 +492,10 @@ def _check_item_values(problem: Problem, users: JudgedUsers) -> None:
     for value in _in_examined_order(problem):
         rules = resolved_rules(value)
         for user in range(len(users)) if rules["weight"] != "one" else ():
-            grades = judged_grades(users.graded_items(user), rules)
+            truth = users.graded_items(user)
+            if value.item_group is not None and not value.is_share:
+                truth = [pair for pair in truth if users.is_in_group(pair[0], value.item_group)]
+            grades = judged_grades(truth, rules)
             without = sum(
                 is_relevant(grade, rules) and math.isnan(users.catalogue.value(item)) for item, grade in grades.items()
             )

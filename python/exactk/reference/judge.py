@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_right
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Context, Decimal
 from functools import cache, cached_property
 from itertools import accumulate, chain
@@ -18,9 +18,10 @@ from exactk.reference.ranking import ScoredRow, excluded_items, numbers_of_row, 
 from exactk.reference.rules import list_rules, of_whole_lists
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence, Set as AbstractSet
 
     from exactk._engine.problem import Problem
+    from exactk._plan.item_groups import ItemGroup
     from exactk._plan.values import Value
     from exactk.reference.rules import Rules
 
@@ -33,7 +34,7 @@ class JudgedUsers:
 
     def __init__(self, problem: Problem) -> None:
         self._problem = problem
-        self._judged: dict[tuple[int, str], JudgedUser] = {}
+        self._judged: dict[tuple[object, ...], JudgedUser] = {}
 
     def __len__(self) -> int:
         return len(self._problem.truth)
@@ -88,13 +89,23 @@ class JudgedUsers:
         numerator, denominator = self._problem.given[value.identity][:, user].tolist()
         return numerator, denominator
 
-    def judged_user(self, user: int, rules: Rules) -> JudgedUser:
-        """Return the user, judged under these rules."""
+    def judged_user(self, user: int, rules: Rules, value: Value | None = None) -> JudgedUser:
+        """Return the user, judged under these rules; for a value of a group of items, by the items of the group alone.
+
+        The truth is cut to the group or, for the share that the group has in a value, only its items are hits.
+        """
         judging_rules = {name: rules[name] for name in fields_of("judging")}  # no other field may be read in judging
-        key = (user, repr(judging_rules))
+        group, is_share = None if value is None else value.item_group, value is not None and value.is_share
+        if value is not None and value.is_precision_of_group:  # which asks for the groups of the list itself
+            group = None
+        key = (user, repr(judging_rules), group, is_share)
         if key not in self._judged:
+            truth, hits = self.graded_items(user), None
+            if group is not None:
+                of_group = [pair for pair in truth if self.is_in_group(pair[0], group)]
+                truth, hits = (truth, {item for item, _ in of_group}) if is_share else (of_group, None)
             self._judged[key] = judge_user(
-                self.graded_items(user),
+                truth,
                 self.ranked_groups(user, judging_rules),
                 self.excluded_items(user),
                 judging_rules,
@@ -102,8 +113,27 @@ class JudgedUsers:
                 self.catalogue,
                 base_ranks(self._problem, user, judging_rules, self.excluded_items(user)),
                 self.history(user),
+                hits,
             )
         return self._judged[key]
+
+    @cached_property
+    def _labels(self) -> dict[int, set[int | str]]:
+        """The groups of each item: its group or, where there are no groups, its tags."""
+        items = self._problem.items
+        assert items is not None  # noqa: S101 - of values of groups
+        if items.group_codes is not None:
+            codes = [[code] if code >= 0 else [] for code in items.group_codes.tolist()]
+            names = items.group_labels
+        else:
+            assert items.features is not None and items.features.tags is not None  # noqa: S101, PT018 - likewise
+            codes, names = items.features.columns_by_item(), items.features.tags
+        return {item: {names[code] for code in some} for item, some in zip(items.ids.tolist(), codes, strict=True)}
+
+    def is_in_group(self, item: int, group: ItemGroup) -> bool:
+        """Return whether an item is in a group of items; items outside the catalogue are in none."""
+        labels = self._labels.get(item, set())
+        return not labels if group.label is None else group.label in labels
 
     @cached_property
     def catalogue(self) -> Catalogue:
@@ -178,7 +208,7 @@ class JudgedUsers:
         if not self.is_counted(user, rules):
             return "skip", "users"
         # Gains do not matter, and a gain table may lack some.
-        judged = self.judged_user(user, {**of_whole_lists(rules), "gain": "binary", "weight": "one"})
+        judged = self.judged_user(user, {**of_whole_lists(rules), "gain": "binary", "weight": "one"}, value)
         if info.reads_truth and judged.relevant == 0 and rules["empty_truth"] != "compute":
             return rules["empty_truth"], "empty_truth"
         if info.counts_missing_lists:
@@ -353,13 +383,21 @@ def judge_user(
     catalogue: Catalogue,
     base_ranks: Mapping[int, int],
     history: Sequence[int] = (),
+    possible_hits: AbstractSet[int] | None = None,
 ) -> JudgedUser:
-    """Judge a user's list, in which ties are together; `truth` has (item, grade) pairs, perhaps repeated."""
+    """Judge a user's list, in which ties are together; `truth` has (item, grade) pairs, perhaps repeated.
+
+    If only some items may be hits, the others are in the list as if they were not relevant.
+    """
     grades = judged_grades(truth, rules)
     if rules["unjudged"] == "remove":  # a condensed list: Sakai 2007
         groups, given_ranks = [[item for item in group if item in grades] for group in groups], None
-    items = {
+    in_truth = {
         item: JudgedItem(is_relevant(grade, rules), grade, catalogue.value(item)) for item, grade in grades.items()
+    }
+    items = {
+        item: one if possible_hits is None or item in possible_hits else replace(one, relevant=False)
+        for item, one in in_truth.items()
     }
     sizes = [len(group) for group in groups if not excluded.issuperset(group)]  # excluded items are in no tie
     if rules["ties"] in {"optimistic", "pessimistic", "shared"}:
@@ -368,7 +406,7 @@ def judge_user(
     counted = [item for item, _ in truth if item in grades] if rules["duplicate_truth"] == "count" else list(grades)
     remaining = [item for item in ranking if item not in excluded]
     repeats = _repeats(remaining, rules)
-    hits = [item for item in ranking if item in items and item not in excluded and items[item].relevant]
+    hits = [item for item in ranking if item in in_truth and item not in excluded and in_truth[item].relevant]
     list_ranks = _remaining_ranks(ranking, given_ranks or range(1, len(ranking) + 1), excluded)
     return JudgedUser(
         ranking=tuple(
@@ -377,8 +415,8 @@ def judge_user(
         list_ranks=tuple(list_ranks),
         ranks=tuple(_ranks_of_groups(sizes, list_ranks, rules)),
         ties=tuple(len(group) for group in groups if not excluded.issuperset(group)),
-        relevant_items=tuple(items[item] for item in counted if items[item].relevant),
-        nonrelevant=sum(not items[item].relevant for item in counted),
+        relevant_items=tuple(in_truth[item] for item in counted if in_truth[item].relevant),
+        nonrelevant=sum(not in_truth[item].relevant for item in counted),
         hits_repeat=rules["duplicate_items"] == "count" and len(hits) > len(set(hits)),
         items=tuple(remaining),
         repeats=tuple(repeats),

@@ -63,6 +63,20 @@ void check_groups(const Items& items, const Run& run) {
              "groups from 0 to " + std::to_string(items.group_count - 1) + ", or -1 for none", run);
 }
 
+// Whether the value is of a group of items.
+bool is_of_group(const Pass& pass) {
+  return pass.info->of_item_group || !pass.item_group.has_all_items();
+}
+
+void check_group_bits(const Request& request, const Plan& plan) {
+  if (std::ranges::none_of(plan.passes, is_of_group)) return;
+  const std::size_t size = request.items ? request.items->ids.size() + 1 : 0;
+  if (size > 0 && request.items->group_bits.size() == size) return;
+  throw InputError({.argument = "items.group_bits",
+                    .expected = "the groups of each item, and of others",
+                    .found = std::to_string(request.items ? request.items->group_bits.size() : 0)});
+}
+
 bool reads(const Pass& pass, std::string_view field) {
   return std::ranges::find(pass.info->own_fields, field) != pass.info->own_fields.end();
 }
@@ -154,10 +168,11 @@ void check_list_ties(const Request& request, Ties ties, const std::string& metri
 void validate_items(const Request& request, const Plan& plan, const Run& run) {
   for (const Pass& pass : plan.passes) {
     check_needs(request, pass);
-    if (reads_list(*pass.info)) {
+    if (reads_list(*pass.info) || pass.item_group.is_share) {
       check_list_ties(request, pass.rules.ties, std::string(pass.info->name));
     }
   }
+  check_group_bits(request, plan);
   for (const ListCount& list_count : plan.list_counts) {
     if (!request.items) {
       throw InputError({.argument = "items", .expected = "a catalogue", .found = "none"});

@@ -19,7 +19,7 @@ from exactk._inputs.model.rows import Rows, reindex
 from exactk._runtime.errors import type_error
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from numpy.typing import NDArray
 
@@ -232,9 +232,44 @@ class CanonicalItems:
         have_features = ~self.features.lack_features[self.histories.items]
         return np.diff(offsets_of(have_features)[self.histories.indptr]) > 0
 
+    @property
+    def item_group_labels(self) -> tuple[int | str, ...]:
+        """The labels of groups of items: of `group_codes` or, without them, the tags."""
+        if self.group_codes is not None:
+            return self.group_labels
+        return () if self.features is None else self.features.tags or ()
+
+    @property
+    def has_items_without_group(self) -> bool:
+        """Whether an item of the catalogue is in no group."""
+        return bool(self.is_in_item_group(None)[:-1].any())
+
+    def is_in_item_group(self, label: int | str | None) -> NDArray[np.bool_]:
+        """Return which items of the catalogue are in a group, or for None in none; and, last, items outside it."""
+        is_in = np.zeros(len(self) + 1, np.bool_)
+        code = -1 if label is None else self.item_group_labels.index(label)
+        if self.group_codes is not None:
+            is_in[:-1] = self.group_codes == code
+        elif self.features is not None and self.features.tags is not None and self.features.indptr is not None:
+            assert self.features.columns is not None  # noqa: S101 - of tags
+            held = np.ones(len(self.features.columns), np.bool_) if label is None else self.features.columns == code
+            is_in[:-1] = (np.diff(offsets_of(held)[self.features.indptr]) > 0) != (label is None)
+        is_in[-1] = label is None
+        return is_in
+
+    def core_of_groups(self, labels: Iterable[int | str | None]) -> _core.Items:
+        """Return the catalogue in the core's form, with a bit for each of some groups."""
+        bits = np.zeros(len(self) + 1, np.uint64)
+        for bit, label in enumerate(labels):
+            bits |= self.is_in_item_group(label).astype(np.uint64) << np.uint64(bit)
+        return self._core(bits)
+
     @cached_property
     def core(self) -> _core.Items:
         """The catalogue in the core's form."""
+        return self._core(None)
+
+    def _core(self, group_bits: NDArray[np.uint64] | None) -> _core.Items:
         return _core.Items(
             ids=self.ids,
             users=self.users,
@@ -245,6 +280,7 @@ class CanonicalItems:
             groups=self.group_codes,
             group_count=len(self.group_labels),
             features=None if self.features is None else self.features.core,
+            group_bits=group_bits,
         )
 
     @cached_property
