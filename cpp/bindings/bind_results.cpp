@@ -228,10 +228,9 @@ void bind_results(py::module_& module) {  // NOLINT(misc-const-correctness): as 
             return tallies;
           },
           "For each item tally of the request, of all users and, if they have groups, of each: "
-          "counts of items x cutoffs, "
-          "first of the catalogue, "
-          "then of the foreign items; the ids of these; per cutoff, rows of length and lists; and, "
-          "per cutoff, rows of the item's row, a length below the cutoff and lists.")
+          "counts of items x cutoffs, first of the catalogue, then of the foreign items; the ids "
+          "of these; per cutoff, rows of length and lists; and, per cutoff, rows of the item's "
+          "row, a length below the cutoff and lists.")
       .def_property_readonly(
           "group_tallies",
           [](const PyResult& result) {
@@ -242,10 +241,8 @@ void bind_results(py::module_& module) {  // NOLINT(misc-const-correctness): as 
             return tallies;
           },
           "For each group tally of the request, of all users and, if they have groups, of each: "
-          "the number of lists; "
-          "counts of ranks x groups, one "
-          "after another; the number of items that lists could have counted, by group; and the "
-          "number of tied lists by rank.")
+          "the number of lists; counts of ranks x groups, one after another; the number of items "
+          "that lists could have counted, by group; and the number of tied lists by rank.")
       .def_readonly("ratios", &PyResult::ratios,
                     "The numerators and denominators of each user for the micro values, an array "
                     "of micro values x 2 x users, NaN for users who are left out of the sums; if "
