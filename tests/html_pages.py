@@ -106,7 +106,7 @@ def with_catalogue() -> str:
     truth, systems = data()
     items = exactk.Items(N_ITEMS, train=[list(row) for row in truth], item_groups=["x", "y", "z"] * (N_ITEMS // 3))
     metrics = ["ndcg@10", "coverage@10", "gini@10", "novelty@10", "arp@10", "exposure@10"]
-    return exactk.compare(truth, systems, metrics, items=items, per_user=True).to_html()
+    return exactk.compare(truth, systems, metrics, items=items, per_user=True).to_html(items=items)
 
 
 def weighted() -> str:

@@ -119,6 +119,9 @@ def test_metrics_of_items_groups_and_weights(run: Run, tmp_path: Path) -> None:
     assert "Metrics of the recommended items" in page
     assert "Difference in ndcg@10 by group" in page
     assert "weighted" in page
+    words = ["-m", "ndcg@10", "-m", "coverage@10", "--catalogue", "names.csv"]
+    assert "<b>Popularity of the recommended items.</b>" in made(run, *THREE.split(), *words, "--train", "truth.csv")
+    assert results(made(run, *THREE.split(), *words))["popularity"] == []
 
 
 def test_conventions_without_an_order_of_ties_have_no_lists(run: Run) -> None:

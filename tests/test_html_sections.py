@@ -428,3 +428,66 @@ def test_axes_of_odd_numbers(numbers: list[float]) -> None:
     scale = scale_of(numbers, 0, 100)
     assert scale.ticks
     assert all(math.isfinite(scale(number)) for number in numbers if math.isfinite(number))
+
+
+def test_the_popularity_of_what_was_recommended_is_compared_with_train() -> None:
+    draw = np.random.default_rng(8)
+    train = [
+        draw.choice(40, size, replace=False, p=np.arange(1, 41) / 820).tolist() for size in draw.integers(1, 9, 50)
+    ]
+    items = exactk.Items([f"i{item}" for item in range(38)], train=[[f"i{item}" for item in row] for row in train])
+    lists = {name: [[f"i{item}" for item in draw.choice(44, 6, replace=False)] for _ in train] for name in "ab"}
+    truth, convention = [row[:1] for row in lists["a"]], {"foreign_items": "count"}
+    comparison = exactk.compare(truth, lists, ["ndcg@4", "personalization@4"], items=items, convention=convention)
+    page = comparison.to_html(items=items)
+    users = {f"i{item}": sum(item in row for row in train) for item in range(38)}
+    total = sum(users.values())
+
+    def part(item: str) -> str:
+        if not users.get(item):
+            return "not in train" if item in users else "outside the catalogue"
+        more_popular = sum(count for count in users.values() if count > users[item])
+        tenth = 10 * more_popular // total
+        return f"{10 * tenth} to {10 * tenth + 10} %"
+
+    rows = results(page)["popularity"]
+    shown = {name: [item for row in some for item in row[:4]] for name, some in lists.items()}
+    assert {row["part"] for row in rows} == {part(item) for item in (*users, *shown["a"], *shown["b"])}
+    assert len(rows) > 8
+    for row in rows:
+        some = [item for item in users if part(item) == row["part"]]
+        assert (row["items"], row["train"]) == (len(some), pytest.approx(sum(map(users.__getitem__, some)) / total))
+        of = {name: sum(part(item) == row["part"] for item in one) / len(one) for name, one in shown.items()}
+        assert row["shares"] == pytest.approx(of)
+    (picture,) = elements(section(read(page), "catalogue"), "svg")
+    strokes = [one for one in elements(picture, "line") if one.get("class") == "zero"]
+    marks = [*elements(picture, "circle"), *elements(picture, "polygon"), *elements(picture, "path")]
+    assert (len(strokes), len(marks)) == (len(rows), 2 * len(rows) + 2)  # with those of the legend
+    text_of_section = text(read(page), "catalogue")
+    assert (
+        f"The {rows[0]['items']} most popular items are {100 * rows[0]['train']:.0f} % of train, and "
+        in text_of_section
+    )
+
+
+def test_items_of_a_page_are_those_of_the_evaluation() -> None:
+    items, train = exactk.Items(5, train=[[0, 1], [1]]), [[0, 1], [1, 2]]
+    report = exactk.evaluate([[1], [2]], [[1], [3]], ["P@1", "coverage@1"], items=items)
+    assert "The most popular item is 67 % of train, and 50 % of what the system recommends." in report.to_html(
+        items=items
+    )
+    assert "is shown with items= of to_html" in text(read(report.to_html()), "catalogue")
+    for given, message in (
+        (exactk.Items(5, train=train), "the items of the evaluation, found others"),
+        (exactk.Items(5), "items whose popularity is known, found a catalogue alone"),
+    ):
+        with pytest.raises(exactk.InputError, match=f"items: expected {message}"):
+            report.to_html(items=given)
+    wrong: Any = train
+    with pytest.raises(exactk.InputTypeError, match=r"items: expected exactk\.Items, as of the evaluation, found list"):
+        report.to_html(items=wrong)
+    history = exactk.evaluate([[1], [2]], [[1], [3]], "novelty@1", items=items)
+    assert "is shown with a metric of all lists, such as coverage@10" in text(
+        read(history.to_html(items=items)), "catalogue"
+    )
+    assert "Not available" in text(read(exactk.evaluate([[1]], [[1]], "P@1").to_html(items=items)), "catalogue")

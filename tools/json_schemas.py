@@ -238,6 +238,9 @@ def page() -> Schema:
         "counts": mapping(COUNTS),
         "by_group": mapping({"type": "array", "items": {"type": "array", "minItems": 4, "maxItems": 4}}),
         "by_item_group": mapping({"type": "array", "items": {"type": "object", "required": ["group"]}}),
+        "popularity": rows(
+            part=text, items={"type": "integer"}, train={"type": "number"}, shares=mapping({"type": "number"})
+        ),
         "differences": table,
         "differences_by_group": table,
         "heterogeneity": rows(

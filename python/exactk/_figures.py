@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from exactk._inference.margins import Margin
+    from exactk._inputs.model.item_table import CanonicalItems
     from exactk._plan.values import Value
     from exactk._report.comparison import Comparison
     from exactk._report.difference import Difference
@@ -334,6 +335,53 @@ def _first_beside(other: Value | None, reports: Mapping[str, Report]) -> Value:
 
 def _dominates(one: tuple[float, ...], other: tuple[float, ...]) -> bool:
     return one != other and all(a >= b for a, b in zip(one, other, strict=True))
+
+
+class PopularityRow(NamedTuple):
+    """Some items, about equally popular: which share of train they have, and of each system's recommendations."""
+
+    part: str
+    items: int
+    train: float
+    shares: Mapping[str, float]
+
+
+_TENTHS = 10
+
+
+def popularity_rows(reports: Mapping[str, Report], value: Value, items: CanonicalItems) -> list[PopularityRow]:
+    """Return a row for each tenth of train, the most popular items first, then for items without users in train.
+
+    An item belongs to the tenth that the more popular ones reach, so that equally popular items are in one row. `value`
+    is a metric of all lists, down to whose cutoff recommendations count.
+    """
+    assert items.users is not None  # noqa: S101 - for the type checker
+    levels, level_of, sizes = np.unique(-items.users, return_inverse=True, return_counts=True)
+    entries = -levels * sizes
+    total = int(entries.sum())
+    parts = (_TENTHS * (np.cumsum(entries) - entries) // max(1, total))[level_of]
+    parts[items.users == 0] = _TENTHS
+    names = [f"{10 * tenth} to {10 * tenth + 10} %" for tenth in range(_TENTHS)]
+    names += ["not in train", "outside the catalogue"]
+    sums = [np.bincount(parts, weights, len(names)) for weights in (None, items.users)]
+    part_of = dict(zip(items.keys.array.tolist(), parts.tolist(), strict=True))
+    shares = {}
+    for system, report in reports.items():
+        tally, column = report._tally_of(value, report.state.tallies)
+        keys = tally.keys.tolist() if isinstance(tally.keys, np.ndarray) else tally.keys
+        of_keys = np.array([part_of.get(key, _TENTHS + 1) for key in keys], np.int64)
+        counts = np.bincount(of_keys, tally.counts[:, column], len(names))
+        shares[system] = counts / max(1, counts.sum())
+    rows = [
+        PopularityRow(
+            name,
+            int(sums[0][index]),
+            float(sums[1][index] / max(1, total)),
+            {system: float(some[index]) for system, some in shares.items()},
+        )
+        for index, name in enumerate(names)
+    ]
+    return [row for row in rows if row.items or any(row.shares.values())]
 
 
 LEVELS = np.linspace(0, 1, 101)

@@ -429,12 +429,18 @@ def run_report(arguments: argparse.Namespace) -> int:
     provenance = evaluated.provenance
     request = request._replace(
         lists=_judged(evaluated) or {},
+        items=_items_with_popularity(evaluated),
         gate=evaluated.gate if len(evaluated.gate) else None,
         command=provenance.command,
         inputs=[one.to_dict(provenance.stdin) for one in provenance.inputs],
     )
     write_file(arguments.output, html_page(evaluated.result, request).encode())
     return exit_code(evaluated)
+
+
+def _items_with_popularity(evaluated: Evaluated) -> exactk.Items | None:
+    items = None if evaluated.data is None else evaluated.data.options["items"]
+    return items if isinstance(items, exactk.Items) and items.popularity is not None else None
 
 
 def _check_one_system(arguments: argparse.Namespace) -> None:

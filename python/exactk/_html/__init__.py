@@ -111,6 +111,7 @@ def html_page(result: Report | Comparison, request: PageRequest) -> str:
     source = Source(result, request)
     check_lists(source)
     source.check_headline()
+    source.check_items()
     page, limits = _rendered(template, source), Limits()
     while len(page.encode()) > _MOST_BYTES and limits != limits.halved():
         limits = limits.halved()

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from exactk._figures import CurvesFigure, SystemStyle, TradeOffFigure
+    from exactk._figures import CurvesFigure, PopularityRow, SystemStyle, TradeOffFigure
     from exactk._html.svg import Point
     from exactk._inference.intervals import MeanInterval
 
@@ -46,6 +46,7 @@ _TOP, _LINES_HEIGHT, _LINES_LEFT = 34, 260, 56
 _MOST_LINE_NAME = 170  # width beside lines
 _MOST_LEGEND = 300
 _APART = 16  # between labels beside lines
+_SHARE_LINE = 11  # height of a line of a system
 _SCATTER_HEIGHT, _SCATTER_LEFT, _SCATTER_RIGHT = 320, 60, 150
 
 
@@ -203,7 +204,7 @@ class StepLine:
 
 def steps_chart(lines: Sequence[StepLine], x_title: str, y_title: str) -> Drawing:
     """Return the share of users, on the y axis, whose number is at most x; with a legend, as the lines meet at 1."""
-    legend, top = _legend_of_lines(lines)
+    legend, top = _legend([(one.label, one.style) for one in lines])
     bottom, right = top + _LINES_HEIGHT, WIDTH - 20
     x_scale = scale_of([x for one in lines for x in one.quantiles.tolist()], _LINES_LEFT, right)
     y_scale = unit_scale(bottom, top)
@@ -235,19 +236,39 @@ def _steps(xs: Iterable[float], ys: Iterable[float], x_scale: Scale, y_scale: Sc
     return points
 
 
-def _legend_of_lines(lines: Sequence[StepLine]) -> tuple[list[str], float]:
+def _legend(systems: Iterable[tuple[str, SystemStyle]]) -> tuple[list[str], float]:
     """Return the names of the lines, and where the picture begins below them."""
     parts, x, y = [], float(_LINES_LEFT), 14.0
-    for one in lines:
-        text = shortened(one.label, _MOST_LEGEND)
+    for name, style in systems:
+        text = shortened(name, _MOST_LEGEND)
         width = 44 + text_width(text) + 18
         if x + width > WIDTH and x > _LINES_LEFT:
             x, y = float(_LINES_LEFT), y + 20
-        parts.append(styled([line((x, y), (x + 36, y))], one.style))
-        parts.append(_markers([(x + 18, y)], one.style))
+        parts.append(styled([line((x, y), (x + 36, y))], style))
+        parts.append(_markers([(x + 18, y)], style))
         parts.append(label((x + 43, y + 4), text))
         x += width
     return parts, y + 40
+
+
+def shares_chart(rows: Sequence[PopularityRow], styles: Mapping[str, SystemStyle], names: str, axis: str) -> Drawing:
+    """Return a line from 0 to the share of each system, below each other in rows, with a stroke at that of train."""
+    legend, top = _legend(styles.items()) if any(styles) else ([], float(_TOP))
+    left = min(_MOST_ROW_NAME, max(text_width(row.part) for row in rows)) + 30
+    height = _SHARE_LINE * len(styles) + _SHARE_LINE
+    bottom = top + height * len(rows)
+    scale = scale_of([share for row in rows for share in (row.train, *row.shares.values())], left, WIDTH - 20)
+    scale = Scale(0.0, scale.high, left, WIDTH - 20)
+    parts = [*legend, label((left - 10, top - 8), names, "end", "axis"), *horizontal_axis(scale, top, bottom, axis)]
+    for index, row in enumerate(rows):
+        begin = top + height * index
+        parts.append(label((left - 10, begin + height / 2 + 4), row.part, "end"))
+        for number, (system, style) in enumerate(styles.items()):
+            end = (scale(row.shares[system]), begin + _SHARE_LINE * (number + 1))
+            parts += [styled([line((scale(0), end[1]), end)], style), _markers([end], style)]
+        x = scale(row.train)
+        parts.append(line((x, begin + 3), (x, begin + height - 3), "zero"))
+    return Drawing(bottom + _BELOW, parts)
 
 
 def scatter_chart(figure: TradeOffFigure, styles: Mapping[str, SystemStyle], x_title: str, y_title: str) -> Drawing:

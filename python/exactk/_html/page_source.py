@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from exactk._figures import directed, system_styles, value_of_metric
+from exactk._figures import directed, popularity_rows, system_styles, value_of_metric
 from exactk._html.page_parts import Limits
 from exactk._inference.significance import level_of
 from exactk._report.comparison import Comparison, confidence_of, reports_of
@@ -17,7 +17,7 @@ from exactk._runtime.errors import ExactkError, input_error
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from exactk._figures import GroupsFigure, PairFigure, SystemStyle
+    from exactk._figures import GroupsFigure, PairFigure, PopularityRow, SystemStyle
     from exactk._plan.values import Value
     from exactk._report.difference import Difference
     from exactk._report.differences import Differences
@@ -77,6 +77,33 @@ class Source:
                 raise input_error("headline", "two metrics, one against the other", f"{names[0]!r} twice")
             for value in self.headline:
                 directed(value, "headline")
+
+    def check_items(self) -> None:
+        """Raise InputError for items that are not those of the reports, or without popularity."""
+        if self.request.items is None:
+            return
+        table = self.request.items.table
+        if table.users is None:
+            hint = "exactk.Items(train=...) counts it"
+            raise input_error("items", "items whose popularity is known", "a catalogue alone", hint=hint)
+        digests = {table.digest, table.digest_of(table.histories)}
+        for system, report in self.reports.items():
+            if report.state.catalogue is not None and report.state.catalogue.digest not in digests:
+                of_system = f" than those of {system!r}" if system else ""
+                raise input_error("items", "the items of the evaluation", f"others{of_system}")
+
+    @cached_property
+    def value_of_lists(self) -> Value | None:
+        """The first metric of all lists, which has counted how often each item is recommended; None without one."""
+        of_lists = (value for value in self.values if value.info.of_collection and not value.info.reads_groups)
+        return next(of_lists, None)
+
+    @cached_property
+    def popularity(self) -> Sequence[PopularityRow]:
+        """How popular the recommended items are; nothing if that is not known."""
+        if self.request.items is None or self.value_of_lists is None:
+            return []
+        return popularity_rows(self.reports, self.value_of_lists, self.request.items.table)
 
     @property
     def values(self) -> Sequence[Value]:

@@ -16,8 +16,26 @@ from exactk._figures import (
     trade_off_figure,
     values_figure,
 )
-from exactk._html.charts import IntervalRow, StepLine, curves_chart, intervals_chart, scatter_chart, steps_chart
-from exactk._html.page_parts import Cell, Chart, Fold, joined_counts, number, page_table, share_text, with_intervals
+from exactk._html.charts import (
+    IntervalRow,
+    StepLine,
+    curves_chart,
+    intervals_chart,
+    scatter_chart,
+    shares_chart,
+    steps_chart,
+)
+from exactk._html.page_parts import (
+    Cell,
+    Chart,
+    Fold,
+    Paragraph,
+    joined_counts,
+    number,
+    page_table,
+    share_text,
+    with_intervals,
+)
 from exactk._runtime.errors import ExactkError
 
 if TYPE_CHECKING:
@@ -291,6 +309,8 @@ def _chart_of_trade_off(source: Source, figure: TradeOffFigure) -> Chart:
     return Chart.of(title, finding, drawing, table)
 
 
+_MOST_SHARES = 6  # systems in the picture of popularity
+
 _NO_ITEM_METRIC = (
     "no metric of the recommended items was computed; ask for some, such as coverage@10 and novelty@10, with "
     "items=exactk.Items(catalogue, train=train)"
@@ -313,7 +333,30 @@ def catalogue(source: Source) -> Content:
     note = "" if catalogue_text is None else source.named(f"The catalogue: {catalogue_text}.")
     header = ["metric", "what it is", *source.column_names()]
     caption = source.named("Metrics of the recommended items")
-    return [page_table(caption, header, rows, 2, note), *_groups_of_items(source)]
+    return [page_table(caption, header, rows, 2, note), *_groups_of_items(source), *_popularity(source)]
+
+
+def _popularity(source: Source) -> list[Part]:
+    """Return how popular the recommended items are, or what to write for it."""
+    value, rows = source.value_of_lists, source.popularity
+    if value is None or not rows:
+        needed = "items= of to_html" if value else "a metric of all lists, such as coverage@10"
+        return [Paragraph(source.named(f"How popular the recommended items are in train is shown with {needed}."))]
+    first = rows[0]
+    styles = {system: source.styles[system] for system in list(source.reports)[:_MOST_SHARES]}
+    of = [f"{share_text(first.shares[one])} of what {one or 'the system'} recommends" for one in styles]
+    most_popular = f"{first.items:,} most popular items are" if first.items > 1 else "most popular item is"
+    finding = f"The {most_popular} {share_text(first.train)} of train, and {', '.join(of)}."
+    cutoff = "" if value.cutoff is None else f"the first {value.cutoff} items of "
+    caption = (
+        f"{finding} A line is the share of {cutoff}all lists, the stroke that of train; a row is a tenth of train, "
+        "the most popular items first, and has all that are equally popular."
+    )
+    cells = [[row.part, f"{row.items:,}", *map(share_text, (row.train, *row.shares.values()))] for row in rows]
+    title = source.named("Popularity of the recommended items")
+    table = page_table(title, ["part of train", source.named("items"), "train", *source.column_names("share")], cells)
+    drawing = shares_chart(rows, styles, "part of train", "share")
+    return [Chart.of(title, source.named(finding), drawing, table, caption=source.named(caption))]
 
 
 def _groups_of_items(source: Source) -> list[Table]:

@@ -67,6 +67,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from exactk._inference.margins import Margin
+    from exactk._inputs.items import Items
     from exactk._plan.values import Plan, Value
     from exactk._report.comparison_table import Marks
     from exactk._report.difference import Difference
@@ -857,6 +858,7 @@ class Comparison(Exports, Mapping[str, Mapping[str, float]]):
         lists: Mapping[str, JudgedLists] | None = None,
         gate: Gate | None = None,
         headline: str | Sequence[str] | None = None,
+        items: Items | None = None,
     ) -> str:
         """Return the comparison as one HTML page, or write it to a file.
 
@@ -883,6 +885,9 @@ class Comparison(Exports, Mapping[str, Mapping[str, float]]):
         headline : str or sequence of str, optional
             The metric that leads the page, in any spelling: in sentences, pictures and examples, and as the first row of
             tables. Two metrics are the axes of the trade-off too. By default the first one.
+        items : Items, optional
+            The items of the evaluation, with train or popularity: the page then compares how popular what was recommended
+            is with train. It needs a metric of all lists, such as ``coverage@10``.
 
         Raises
         ------
@@ -909,6 +914,7 @@ class Comparison(Exports, Mapping[str, Mapping[str, float]]):
             lists=lists,
             gate=gate,
             headline=headline,
+            items=items,
         )
         return html_page(self, request)
 

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure, SubFigure
 
+    from exactk._inputs.items import Items
     from exactk._report.export_forms import Columns, Document, Source, TableName
     from exactk._report.judged_lists import JudgedLists
     from exactk._report.verdicts import Gate
@@ -278,6 +279,7 @@ class PageRequest(Record, eq=False):
     lists: Mapping[str, JudgedLists] = MappingProxyType({})  # by system, "" for a report
     gate: Gate | None = None
     headline: Sequence[str] = ()  # metrics that lead the page: one, or both axes of the trade-off
+    items: Items | None = None  # those of the evaluation, whose popularity is shown
     command: Sequence[str] = ()
     inputs: Sequence[Mapping[str, Any]] = ()  # the files that a command has read, as its JSON has them
 
@@ -294,6 +296,7 @@ def page_request(
     lists: Mapping[str, JudgedLists] | None = None,
     gate: Gate | None = None,
     headline: str | Sequence[str] | None = None,
+    items: Items | None = None,
 ) -> PageRequest:
     """Return the request of a page. Raise InputError or InputTypeError for an invalid argument."""
     from exactk._report.verdicts import Gate
@@ -307,8 +310,17 @@ def page_request(
         raise type_error("gate", "the result of comparison.check", type(gate).__name__)
     if lists is not None:
         _check_judged_lists(lists)
+    if items is not None:
+        _check_items(items)
     metrics = _checked_headline(headline)
-    return PageRequest(title, note, int(examples), item_names or {}, lists or {}, gate, metrics)
+    return PageRequest(title, note, int(examples), item_names or {}, lists or {}, gate, metrics, items)
+
+
+def _check_items(items: object) -> None:
+    from exactk._inputs.items import Items
+
+    if not isinstance(items, Items):
+        raise type_error("items", "exactk.Items, as of the evaluation", type(items).__name__)
 
 
 def _checked_headline(headline: object) -> list[str]:

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from exactk._inference.intervals import MeanInterval
+    from exactk._inputs.items import Items
     from exactk._inputs.keys.vocabulary import Snapshot
     from exactk._plan.conventions import Convention
     from exactk._plan.values import Plan, Value
@@ -779,6 +780,7 @@ class Report(Exports, Mapping[str, float]):
         item_names: Mapping[Any, str] | None = None,
         lists: JudgedLists | None = None,
         headline: str | None = None,
+        items: Items | None = None,
     ) -> str:
         """Return the report as one HTML page, or write it to a file.
 
@@ -804,6 +806,9 @@ class Report(Exports, Mapping[str, float]):
         headline : str, optional
             The metric that leads the page, in any spelling: in sentences, pictures and examples, and as the first row of
             tables. By default the first one.
+        items : Items, optional
+            The items of the evaluation, with train or popularity: the page then compares how popular what was recommended
+            is with train. It needs a metric of all lists, such as ``coverage@10``.
 
         Raises
         ------
@@ -827,7 +832,13 @@ class Report(Exports, Mapping[str, float]):
 
         of_system = None if lists is None else {"": lists}
         request = page_request(
-            title=title, note=note, examples=examples, item_names=item_names, lists=of_system, headline=headline
+            title=title,
+            note=note,
+            examples=examples,
+            item_names=item_names,
+            lists=of_system,
+            headline=headline,
+            items=items,
         )
         return html_page(self, request)
 
