@@ -447,7 +447,8 @@ class Case:
         return case.repeat(700) if many and users else case
 
     def _read_what_metrics_need(self, source: Source, users: int) -> None:
-        reads_values = self.fields.get("weight") == "values" and any(metric == "recall" for metric, _, _ in self.values)
+        weighted = [name for name, info in INFOS.items() if "weight" in info.own_fields]
+        reads_values = self.fields.get("weight", "one") != "one" and any(one[0] in weighted for one in self.values)
         if reads_values or any(metric in INFOS and INFOS[metric].walks_list for metric, _, _ in self.values):
             self.read_items(source, users)
         if any(metric in INFOS and INFOS[metric].reads_base for metric, _, _ in self.values):

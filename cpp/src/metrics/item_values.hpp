@@ -18,6 +18,7 @@ class GainDivisor {
         is_normalized_(is_self_normalized(context.rules.weight)) {}
 
   [[nodiscard]] bool is_normalized() const noexcept { return is_normalized_; }
+  [[nodiscard]] double of_all(const CutoffCounts& counts) { return at(Over::relevant, counts); }
 
   // Returns the ratio to this divisor. Relevant items have no more than all of them, except by
   // rounding in another order of terms.
@@ -84,7 +85,7 @@ class SumOfGains {
   }
   [[nodiscard]] Ratio ratio_at(double sum, const CutoffCounts& counts, const Rules& rules) {
     if (!divisor_.is_normalized()) return sum_.ratio_at(sum, counts, rules);
-    return divisor_.ratio(sum, Over::relevant, counts);
+    return {sum, divisor_.of_all(counts)};  // which may be above 1, as a discount may be
   }
 
  private:

@@ -446,6 +446,8 @@ def warn_of_unused_fields(convention: Convention, values: Sequence[Value], *, ha
         if not changed and not value.unused_fields:
             continue
         ignored = ignored_fields(value.info, value.rules["list_users"])
+        if value.rules["weight"] == "self_normalized":  # which may divide by 0
+            ignored -= {"undefined"}
         ignored |= frozenset() if value.item_group is not None else {"item_group_value"}
         for name in changed:
             if name not in ignored or (name, value.metric) in of_metrics or not _is_of_metric(name, value, convention):

@@ -197,7 +197,7 @@ def range_of_metric(
 def is_share_of_values(info: _core.MetricInfo | CustomInfo, rules: Mapping[str, Any]) -> bool:
     """Return whether the values of hits are divided by those of relevant items, not by ranks or 1."""
     divisors = [rules[name] for name in info.own_fields if name.endswith("_over")]
-    return rules["weight"] == "self_normalized" or any(over not in {"cutoff", "list"} for over in divisors)
+    return any(rules["weight"] == "self_normalized" or over not in {"cutoff", "list"} for over in divisors)
 
 
 def range_text(info: _core.MetricInfo) -> str:

@@ -100,17 +100,14 @@ def counted_divisor(over: str, user: JudgedUser, k: int | None, rules: Rules) ->
 _OF_RANKS = {"cutoff", "list"}  # divisors that do not count relevant items
 
 
-def _divides_values(field: str | None, rules: Rules) -> bool:
-    counts = field is not None and rules[field] not in _OF_RANKS
-    return rules["weight"] == "self_normalized" or (rules["weight"] == "values" and counts)
+def _divides_values(field: str, rules: Rules) -> bool:
+    return rules["weight"] == "self_normalized" or (rules["weight"] == "values" and rules[field] not in _OF_RANKS)
 
 
 _HAS_MOST: dict[str, Callable[[Rules], bool]] = {
     "precision": partial(_divides_values, "precision_over"),
     "recall": partial(_divides_values, "recall_over"),
     "average_precision": partial(_divides_values, "ap_over"),
-    "dcg": partial(_divides_values, None),
-    "rbp": partial(_divides_values, None),
     "ndcg": lambda _rules: True,
 }
 """Whether a metric divides what the hits have by what relevant items have, which is no less."""
@@ -263,7 +260,7 @@ def discounted_gains(user: JudgedUser, k: int | None, rules: Rules, _: float) ->
 @register
 def dcg(user: JudgedUser, k: int | None, rules: Rules, _: float) -> Ratio:
     """Sum of gain(i) / log2(i + 1). Jarvelin, Kekalainen 2002."""
-    return bounded("dcg", added(discounted_gains(user, k, rules, 0)), _whole_gain(user, rules), user, rules)
+    return added(discounted_gains(user, k, rules, 0)), _whole_gain(user, rules)
 
 
 def _whole_gain(user: JudgedUser, rules: Rules) -> float:
@@ -320,7 +317,7 @@ def rbp(user: JudgedUser, k: int | None, rules: Rules, p: float) -> Ratio:
     """(1 - p) sum of gain(i) p^(i - 1), at most the highest gain. Moffat, Zobel 2008."""
     highest = max((counted_gain(item, rules) for item in user.relevant_items), default=1.0)
     gained = min((1 - p) * added(persistent_gains(user, k, rules, p)), highest)
-    return bounded("rbp", gained, _whole_gain(user, rules), user, rules)
+    return gained, _whole_gain(user, rules)
 
 
 @terms_of("err")
