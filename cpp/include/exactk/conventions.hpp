@@ -109,7 +109,7 @@ struct HitFields {
 struct JudgingFields : HitFields {
   Gain gain = Gain::linear;
   std::vector<double> gain_table;  // gains of the grades 0, 1, 2, ...; used by Gain::table
-  Weight weight = Weight::one;  // values: the gains of relevant items are multiplied by them
+  Weight weight = Weight::one;     // values: the gains of relevant items are multiplied by them
 
   friend bool operator==(const JudgingFields&, const JudgingFields&) = default;
 };

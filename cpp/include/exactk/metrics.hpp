@@ -46,8 +46,8 @@ struct MetricInfo {
   // Compares every pair of items: takes no cutoff, and ties broken by id count half.
   bool pairwise = false;
   bool weighs_users = false;  // a mean weighted by what the lists have, always a ratio of sums
-  bool discounted = false;  // discounts gains by rank, as the convention says
-  bool every_rank = false;  // visits every rank down to the cutoff, not only hits
+  bool discounted = false;    // discounts gains by rank, as the convention says
+  bool every_rank = false;    // visits every rank down to the cutoff, not only hits
   // The gain is exp2 under any convention, for grades up to the parameter.
   bool takes_max_grade = false;
   // May be above 0 without any hit, so a positive value does not imply a hit.

@@ -244,12 +244,11 @@ bool is_plain(const Request& request, std::span<const Pass> passes) {
       return false;
     if (rules.ties == Ties::expected || rules.ties == Ties::optimistic) return false;
     if (rules.unjudged == Unjudged::remove) return false;
-    if (!pass.item_group.has_all_items()) {
-      // A share of the precisions reads the ranks of other hits; users without items of the group
-      // are to have no pattern.
-      if (pass.item_group.is_share ? info.averages_precisions : rules.empty_truth != Empty::skip)
-        return false;
-    }
+    // A share of the precisions reads the ranks of other hits; users without items of the group are
+    // to have no pattern.
+    const bool needs_whole_list =
+        pass.item_group.is_share ? info.averages_precisions : rules.empty_truth != Empty::skip;
+    if (!pass.item_group.has_all_items() && needs_whole_list) return false;
     const JudgingRules judging_rules(rules, pass.uses_gains());
     return rules.min_grade <= 1 && !pass.reads_values() && judging_rules.gain_of(1) == 1;
   });

@@ -69,14 +69,14 @@ void check_products(const Request& request, const Pass& pass, std::span<const do
   const std::span<const double> values = request.items->values;
   in_chunks(values.size(), run, [&](std::size_t begin, std::size_t end) {
     for (const double value : values.subspan(begin, end - begin))
-      if (value > highest_value) highest_value = value;  // NaN, for none, is not
+      highest_value = std::max(highest_value, value);  // which NaN, for none, leaves as it is
   });
   if (highest_gain * highest_value <= kMaxGain) return;
-  throw InputError({.argument = "items",
-                    .expected = "values whose products with gains are at most 2^256, for " +
-                                std::string(pass.info->name),
-                    .found = format_number(highest_value) + " and gain " +
-                             format_number(highest_gain)});
+  throw InputError(
+      {.argument = "items",
+       .expected = "values whose products with gains are at most 2^256, for " +
+                   std::string(pass.info->name),
+       .found = format_number(highest_value) + " and gain " + format_number(highest_gain)});
 }
 
 }  // namespace

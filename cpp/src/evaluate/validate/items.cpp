@@ -70,11 +70,11 @@ bool is_of_group(const Pass& pass) {
 
 void check_group_bits(const Request& request, const Plan& plan) {
   if (std::ranges::none_of(plan.passes, is_of_group)) return;
-  const std::size_t size = request.items ? request.items->ids.size() + 1 : 0;
-  if (size > 0 && request.items->group_bits.size() == size) return;
+  const std::size_t size = request.items ? request.items->group_bits.size() : 0;
+  if (request.items && size == request.items->ids.size() + 1) return;
   throw InputError({.argument = "items.group_bits",
                     .expected = "the groups of each item, and of others",
-                    .found = std::to_string(request.items ? request.items->group_bits.size() : 0)});
+                    .found = std::to_string(size)});
 }
 
 bool reads(const Pass& pass, std::string_view field) {
