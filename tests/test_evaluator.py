@@ -61,7 +61,7 @@ def rows_of(container: Any, begin: int, end: int) -> Any:
 
 
 def truth_beside(predictions: Any, truth: Any) -> Any:
-    """Return the truth so that lists of the scores' shape are no grades."""
+    """Return the truth, or exclusions, so that lists of the scores' shape are no grades and no flags."""
     return exactk.as_truth(truth) if isinstance(predictions, (np.ndarray, exactk.Scores)) else truth
 
 
@@ -90,7 +90,8 @@ class Split:
 
     def block(self, begin: int, end: int) -> dict[str, Any]:
         block = {name: rows_of(one, begin, end) for name, one in self.arguments.items()}
-        return block | {"truth": truth_beside(block["predictions"], block["truth"])}
+        names = [name for name in ("truth", "exclude") if name in block]
+        return block | {name: truth_beside(block["predictions"], block[name]) for name in names}
 
     def keyed_block(self, begin: int, end: int) -> dict[str, Any]:
         """Return the arguments of these users by key: a user of the truth or of the predictions alone has no other."""
