@@ -61,7 +61,7 @@ def rows_of(container: Any, begin: int, end: int) -> Any:
 
 
 def truth_beside(predictions: Any, truth: Any) -> Any:
-    """Return the truth, or exclusions, so that lists of the scores' shape are no grades and no flags."""
+    """Return the truth, or other items of users, so that lists of the scores' shape are no grades and no flags."""
     return exactk.as_truth(truth) if isinstance(predictions, (np.ndarray, exactk.Scores)) else truth
 
 
@@ -90,7 +90,7 @@ class Split:
 
     def block(self, begin: int, end: int) -> dict[str, Any]:
         block = {name: rows_of(one, begin, end) for name, one in self.arguments.items()}
-        names = [name for name in ("truth", "exclude") if name in block]
+        names = ["truth", *(name for name in ("exclude", "candidates") if isinstance(block.get(name), list))]
         return block | {name: truth_beside(block["predictions"], block[name]) for name in names}
 
     def keyed_block(self, begin: int, end: int) -> dict[str, Any]:
