@@ -55,7 +55,7 @@ class RetrievalMetrics(Metric):  # type: ignore[misc] # torchmetrics may not be 
     num_threads : int, optional
         As in `exactk.evaluate`, for each process. The result does not depend on it.
     num_users : int, optional
-        The number of users in the data set, if PyTorch's ``DistributedSampler`` deals them to the processes. It repeats users
+        The number of users in the data set, at least 1, if PyTorch's ``DistributedSampler`` deals them to the processes. It repeats users
         so that all processes have as many; they count once then, and it is an error if there are not so many users.
     **kwargs
         Those of `torchmetrics.Metric`, such as ``process_group``, ``sync_on_compute`` and ``dist_sync_on_step``.
@@ -115,6 +115,8 @@ class RetrievalMetrics(Metric):  # type: ignore[misc] # torchmetrics may not be 
         super().__init__(**kwargs)
         if num_users is not None and (isinstance(num_users, bool) or not isinstance(num_users, int)):
             raise type_error("num_users", "an integer or None", repr(num_users))
+        if num_users is not None and num_users < 1:
+            raise input_error("num_users", "at least 1", str(num_users))
         self._num_users = num_users
         self._given_users = 0  # to this process, with those that repeat
         self._evaluator = Evaluator(metrics, convention=convention, items=items, num_threads=num_threads)

@@ -277,6 +277,8 @@ def test_users_that_repeat_count_once() -> None:
         fewer.compute()
     with pytest.raises(exactk.InputTypeError, match="num_users: expected rows that can be cut"):
         metric.update(TRUTH[:7], exactk.Embeddings(np.ones((7, 2)), np.ones((40, 2))))
+    with pytest.raises(exactk.InputError, match="num_users: expected at least 1, found 0"):
+        RetrievalMetrics(METRICS, num_users=0)
     with pytest.raises(exactk.InputTypeError, match="num_users"):
         RetrievalMetrics(METRICS, num_users="60")  # type: ignore[arg-type]
 

@@ -27,7 +27,7 @@ enum class Over : std::uint8_t {
   all_judged
 };
 enum class Gain : std::uint8_t { linear, binary, exp2, exp2_shifted, table };
-// What a relevant item counts in recall: 1, or its value.
+// What a relevant item counts: 1, or its value, in sums that may be divided by those of all.
 enum class Weight : std::uint8_t { one, values, self_normalized };
 enum class RboOver : std::uint8_t { extrapolated, truncated };
 // How popular an item is: by distinct users of train, or by rows of train.
