@@ -136,7 +136,12 @@ def test_users_of_one_side_are_left_out_and_counted() -> None:
         (([[1, 1]], [[1]], 2), {}, "one: .*item"),
         (([[1]], [[2, 2]], 2), {}, "other: .*item"),
         (([[1]], [[1], [2]], 2), {}, "other: expected 1 row, one per user of one, found 2"),
-        (([[1]], [[1]], 1), {"convention": {"min_grade": 2}}, "convention: expected a field that agreement reads"),
+        (
+            ([[1]], [[1]], 1),
+            {"convention": {"min_grade": 2}},
+            "convention: expected a field that drift reads: undefined, ties",
+        ),
+        (([[1]], [[1]], 1), {"convention": {"rbo_over": "truncated"}}, "convention: .* found 'rbo_over'"),
     ],
 )
 def test_what_is_at_fault_is_named(arguments: Any, options: Any, message: str) -> None:
@@ -146,6 +151,32 @@ def test_what_is_at_fault_is_named(arguments: Any, options: Any, message: str) -
         exactk.reference.drift(*arguments, **options)
     with pytest.raises(TypeError, match="weights"):
         exactk.drift([[1]], [[1]], weights=[1.0])  # type: ignore[call-arg]  # pyright: ignore[reportCallIssue]
+
+
+def test_warnings_name_what_was_called() -> None:
+    with pytest.warns(exactk.EvaluationWarning) as caught:
+        exactk.drift([[1]], [[1, 2]], 2)
+    (warning,) = caught
+    assert str(warning.message) == "one: no list is longer than 1, so drift at k=2 has only these items"
+
+
+def test_plain_data() -> None:
+    drift = exactk.drift([[1, 2], [3]], [[2, 1], [3]], 1)
+    assert drift.to_dict() == {
+        "k": 1,
+        "users": 2,
+        "changed_users": 1,
+        "changed": 0.5,
+        "new_items": 1,
+        "lost_items": 1,
+        "new_share": 0.5,
+        "lost_share": 0.5,
+        "exposure_shift": 0.5,
+        "overlap": 0.5,
+    }
+    with pytest.warns(exactk.EvaluationWarning, match="^no user was evaluated for overlap@1: NaN$"):
+        nothing = exactk.drift([[]], [[]], 1).to_dict()
+    assert (nothing["changed"], nothing["exposure_shift"], nothing["overlap"]) == (0, None, None)
 
 
 def test_how_it_prints_and_is_written() -> None:

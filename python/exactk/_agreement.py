@@ -171,6 +171,9 @@ def drift(one: PredictionsLike, other: PredictionsLike, k: int = 10, **options: 
         The lists to compare, as in `exactk.agreement`.
     k : int
         How many items of each list count. The default is 10.
+    convention : Convention, str or mapping
+        A mapping changes fields: ``ties``, ``nan``, ``score_dtype`` and ``negative_infinity`` of scores, ``undefined`` and
+        ``decimals`` of the mean overlap. The other fields do not apply.
 
     Returns
     -------
@@ -247,6 +250,7 @@ def evaluate_drift(
             weights=None,
             groups=None,
             per_user=False,
+            function="drift",
             **options,
         )
     assert isinstance(inputs.predictions, Rankings)  # noqa: S101 - as both are lists
@@ -319,6 +323,7 @@ def _evaluated(
     weights: object,
     groups: object,
     per_user: object,
+    function: str = "agreement",
     num_threads: object,
     progress: object,
     user: str | Sequence[str] | None,
@@ -327,7 +332,7 @@ def _evaluated(
     rank: str | None,
 ) -> tuple[Report, AlignedInputs]:
     """Return the report, and the lists that it is of."""
-    given = _checked_convention(convention)
+    given = _checked_convention(convention, function)
     changes: dict[str, Any] = {**_FIXED, "undefined": _undefined(convention)}
     applied = given.replace(**changes)
     values = plan(metrics, applied, compares_lists=True)
@@ -372,7 +377,8 @@ def _evaluated(
         with tracker.track(alignment.user_count), name_rows_and_keys(inputs):
             report, _ = evaluate_system(request, inputs)
     warn_of(Evaluated(Part({}, Findings(pairs=pairs)), applied))
-    warn_of_agreement(report, values, inputs, {name: _longest(one) for name, one in rows.items()}, gaps)
+    longest = {name: _longest(one) for name, one in rows.items()}
+    _warn_of_both(report, values, inputs, longest, gaps, function)
     return report, inputs
 
 
@@ -392,17 +398,18 @@ _FIXED: Mapping[str, Any] = {
 }
 """The fields that would tell the two lists apart, or take an item twice, and so are not the caller's."""
 
+_FIELDS_OF = {"agreement": AGREEMENT_FIELDS, "drift": tuple(name for name in AGREEMENT_FIELDS if name != "rbo_over")}
 _TIES = ("lowest_id", "highest_id", "input_order", "raise")
 
 
-def _checked_convention(convention: ConventionLike) -> Convention:
+def _checked_convention(convention: ConventionLike, function: str) -> Convention:
     """Return the caller's convention; raise InputError if it was changed where that has no effect."""
     given = as_convention(convention)
-    changes = convention if isinstance(convention, Mapping) else {}
+    changes, fields = convention if isinstance(convention, Mapping) else {}, _FIELDS_OF[function]
     for name in changes:
         field = field_name(name.rpartition(".")[2])
-        if field is not None and field not in AGREEMENT_FIELDS:
-            raise input_error("convention", f"a field that agreement reads: {', '.join(AGREEMENT_FIELDS)}", repr(name))
+        if field is not None and field not in fields:
+            raise input_error("convention", f"a field that {function} reads: {', '.join(fields)}", repr(name))
     if given.ties not in _TIES:
         expected = f"ties that are broken in each list alone: {', '.join(_TIES)}"
         raise input_error("convention", expected, repr(given.ties), hint=Option("convention", {"ties": "lowest_id"}))
@@ -492,12 +499,13 @@ def _with_names(text: str, names: Mapping[str, str], *, also_scores: bool = Fals
     return text
 
 
-def warn_of_agreement(
+def _warn_of_both(
     report: Report,
     values: Sequence[Value],
     inputs: AlignedInputs,
     longest: Mapping[str, int],
     rank_gaps: Mapping[str, int],
+    function: str,
 ) -> None:
     """Warn of what the lists look like; `longest` and `rank_gaps` are of each list by its name."""
     for name, users in rank_gaps.items():
@@ -509,7 +517,7 @@ def warn_of_agreement(
     else:
         _warn_of_users(report)
     for name, size in longest.items():
-        _warn_of_cutoffs(name, size, values)
+        _warn_of_cutoffs(name, size, values, function)
     if without_weight := describe_values_without_weight(report):
         warn(without_weight)
 
@@ -525,19 +533,18 @@ def _warn_of_users(report: Report) -> None:
         warn(f"no user was evaluated for {', '.join(names)}: NaN")
 
 
-def _warn_of_cutoffs(name: str, longest: int, values: Sequence[Value]) -> None:
+def _warn_of_cutoffs(name: str, longest: int, values: Sequence[Value], function: str) -> None:
     """Warn if no list reaches a cutoff; for lip, which asks for ranks beyond the cutoff, if none goes beyond it."""
     for value in values:
         if not longest or value.cutoff is None:
             continue
+        text = value.spelling if function == "agreement" else f"{function} at k={value.cutoff}"
         if name == "one" and value.info.reads_beyond_cutoff:
             if value.cutoff >= longest:
-                warn(
-                    f"{name}: no list is longer than {longest}, so {value.spelling} is 0: it needs ranks beyond its cutoff"
-                )
+                warn(f"{name}: no list is longer than {longest}, so {text} is 0: it needs ranks beyond its cutoff")
                 return
         elif value.cutoff > longest:
-            warn(f"{name}: no list is longer than {longest}, so {value.spelling} has only these items")
+            warn(f"{name}: no list is longer than {longest}, so {text} has only these items")
             return
 
 

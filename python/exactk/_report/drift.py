@@ -6,6 +6,7 @@ import math
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
+from exactk._report.export_forms import json_number
 from exactk._runtime.faults import plural
 from exactk._runtime.records import NamedTuple, Record
 from exactk._runtime.table import Column, Table
@@ -95,6 +96,13 @@ class Drift(ExportsTable, Record):
     def changed(self) -> float:
         """The share of the users whose lists changed."""
         return _share(self.changed_users, self.users)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the attributes as plain data, with None for NaN."""
+        names = [name for name in self._field_names if name != "unit_names"]
+        names.insert(names.index("changed_users") + 1, "changed")
+        fields = {name: getattr(self, name) for name in names}
+        return {name: json_number(value) for name, value in fields.items()}
 
     def columns(self) -> dict[str, Any]:
         """Return a row for the users, the items and the exposure that changed: how many, and which share."""
