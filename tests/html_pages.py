@@ -60,7 +60,11 @@ def judged() -> dict[str, exactk.results.JudgedLists]:
 def with_lists() -> str:
     comparison = compared(baseline="system 0", margin={"ndcg@10": "5%"})
     gate = comparison.check(no_worse={"ndcg@10": "5%"}, better="mrr")
-    return comparison.to_html(lists=judged(), item_names={3: "Heat (1995)"}, gate=gate, note="A note.")
+    _, systems = data()
+    drift = {
+        f"from system 0 to {name}": exactk.drift(systems["system 0"], systems[name], 10) for name in list(systems)[1:]
+    }
+    return comparison.to_html(lists=judged(), item_names={3: "Heat (1995)"}, gate=gate, note="A note.", drift=drift)
 
 
 def hostile() -> str:
@@ -77,7 +81,9 @@ def hostile() -> str:
     comparison = exactk.compare(truth, systems, ["ndcg@[1,2]", "mrr"], groups=groups, **options)
     lists = {system: exactk.judge(truth, one, k=2) for system, one in systems.items()}
     names = {item: f"{item} {HOSTILE[1]}" for item in items}
-    return comparison.to_html(lists=lists, item_names=names, title=HOSTILE[0], note=HOSTILE[1])
+    one, other, *_ = systems.values()
+    drift = dict.fromkeys(HOSTILE, exactk.drift(one, other, 2))
+    return comparison.to_html(lists=lists, item_names=names, title=HOSTILE[0], note=HOSTILE[1], drift=drift)
 
 
 def large() -> str:
@@ -99,7 +105,8 @@ def one_system() -> str:
     truth, systems = data()
     groups = ["a", "b"] * (N_USERS // 2)
     report = exactk.evaluate(truth, systems["system 1"], ["ndcg@[5,10]", "mrr"], groups=groups, per_user=True)
-    return report.to_html(lists=exactk.judge(truth, systems["system 1"], k=10))
+    drift = exactk.drift(systems["system 0"], systems["system 1"], k=10)
+    return report.to_html(lists=exactk.judge(truth, systems["system 1"], k=10), drift=drift)
 
 
 def with_catalogue() -> str:

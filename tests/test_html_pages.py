@@ -34,7 +34,7 @@ from html_pages import (
 )
 
 SECTIONS = [
-    "verdict", "values", "differences", "wins", "ranks", "curves", "users", "groups", "trade-offs", "examples",
+    "verdict", "values", "differences", "wins", "ranks", "curves", "users", "groups", "trade-offs", "examples", "drift",
     "data-health", "relevance", "sample-size", "catalogue", "definitions", "reproduction",
 ]  # fmt: skip
 LONGEST_ITEM = 80  # characters of an item's name
@@ -88,7 +88,8 @@ def test_a_page_has_structure_for_those_who_hear_it(name: str) -> None:
 @pytest.mark.parametrize("name", PAGES)
 def test_a_page_has_all_sections_or_says_what_to_write(name: str) -> None:
     root = parsed(name)
-    assert [part.get("id") for part in elements(root, "section")] == SECTIONS
+    sections = [part.get("id") for part in elements(root, "section")]
+    assert sections == [one for one in SECTIONS if one != "drift" or name in {"with_lists", "hostile", "one_system"}]
     present = set()
     for part in elements(root, "section"):
         texts = [text_of(one) for one in elements(part, "p")]
@@ -236,6 +237,12 @@ def test_pages_of_one_input_are_the_same_bytes_under_source_date_epoch(monkeypat
             exactk.InputError,
             "headline: expected a metric, or two: the axes of the trade-off, found 0",
         ),
+        (
+            {"drift": 0.5},
+            exactk.InputTypeError,
+            "drift: expected the result of exactk.drift, or several by name, found float",
+        ),
+        ({"drift": {1: 2}}, exactk.InputTypeError, "several by name, found the name 1"),
         ({"headline": "ndcg@7"}, exactk.InputError, "headline: expected one of "),
         ({"headline": ["mrr", "MRR"]}, exactk.InputError, "headline: expected two metrics, one against the other"),
     ],

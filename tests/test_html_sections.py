@@ -430,6 +430,29 @@ def test_axes_of_odd_numbers(numbers: list[float]) -> None:
     assert all(math.isfinite(scale(number)) for number in numbers if math.isfinite(number))
 
 
+def test_what_changed_is_shown_where_it_is_given() -> None:
+    one, other = [[1, 2]] * 3 + [[3, 4]], [[1, 2]] * 3 + [[4, 5]]
+    comparison = exactk.compare([[1]] * 4, {"one": one, "other": other}, "P@1", unit_names=("query", "chunk"))
+    drift = exactk.drift(one, other, 2)
+    page = comparison.to_html(drift={"from one to other": drift, "back": exactk.drift(other, one, 2)})
+    root = read(page)
+    said = "From one to other: the first 2 chunks changed for 25 % of 4 queries, and 12 % of what is shown went to other chunks."
+    assert said in text(root, "drift")
+    assert tables(section(root, "drift"))["Changes of the lists"] == [
+        ["", "from one to other", "back"],
+        ["queries of both", "4", "4"],
+        ["changed queries", "1 (25 %)", "1 (25 %)"],
+        ["new chunks", "1 (12 %)", "1 (12 %)"],
+        ["lost chunks", "1 (12 %)", "1 (12 %)"],
+        ["exposure shift", "12 %", "12 %"],
+        ["mean overlap", "0.8750", "0.8750"],
+    ]
+    assert results(page)["drift"]["from one to other"] == drift.to_dict()
+    unnamed = read(comparison.reports["one"].to_html(drift=drift))
+    assert "The first 2 chunks changed for" in text(unnamed, "drift")
+    assert 'id="drift"' not in comparison.to_html()
+
+
 def test_the_popularity_of_what_was_recommended_is_compared_with_train() -> None:
     draw = np.random.default_rng(8)
     train = [

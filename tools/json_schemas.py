@@ -229,7 +229,7 @@ def page() -> Schema:
         record(columns={"const": [*Difference._fields]}, rows={"type": "array", "items": {"type": "array"}})
     )
     interval = record(low=NUMBER_OR_NULL, high=NUMBER_OR_NULL, confidence={"type": "number"}, method={"type": "string"})
-    text: Schema = {"type": "string"}
+    text, integer = Schema(type="string"), Schema(type="integer")
     optional: dict[str, Schema] = {
         "metrics": rows(metric=text, name=text, better=text),
         "values": mapping(mapping(NUMBER_OR_NULL)),
@@ -240,6 +240,12 @@ def page() -> Schema:
         "by_item_group": mapping({"type": "array", "items": {"type": "object", "required": ["group"]}}),
         "popularity": rows(
             part=text, items={"type": "integer"}, train={"type": "number"}, shares=mapping({"type": "number"})
+        ),
+        "drift": mapping(
+            record(
+                **dict.fromkeys(("k", "users", "changed_users", "new_items", "lost_items"), integer),
+                **dict.fromkeys(("changed", "new_share", "lost_share", "exposure_shift", "overlap"), NUMBER_OR_NULL),
+            )
         ),
         "differences": table,
         "differences_by_group": table,

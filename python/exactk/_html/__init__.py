@@ -85,6 +85,7 @@ _TOPICS: Sequence[Topic] = (
         list_sections.examples,
         title_of_one="Worst and best users",
     ),
+    Topic("drift", "What changed", "How far lists differ from those of another day or system.", list_sections.drift),
     Topic("data-health", "Data health", "Whether the numbers may be trusted.", data_sections.data_health),
     Topic("relevance", "Relevance", "Whether the test set is what you think.", list_sections.relevance),
     Topic("sample-size", "Sample size", "Whether to collect more users, or to stop.", data_sections.sample_size),
@@ -126,7 +127,7 @@ def _rendered(template: jinja2.Template, source: Source) -> str:
         title=printable(title),
         note=printable(request.note),
         subtitle=_subtitle(source),
-        sections=[topic.section(source) for topic in _TOPICS],
+        sections=[one for one in (topic.section(source) for topic in _TOPICS) if one.parts or one.missing],
     )
     return page.encode(errors="backslashreplace").decode()
 

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from exactk._html.page_parts import Cell, Fold, ListItem, Paragraph, key_text, number, page_table, share_text
+from exactk._html.page_parts import Bullets, Cell, Fold, ListItem, Paragraph, key_text, number, page_table, share_text
 from exactk._inputs.model.top_k import with_item_keys
 from exactk._report.state import plan_of_state
 from exactk._report.user_table import equal_arrays
 from exactk._report.worst_users import lowest_rows
 from exactk._runtime.errors import input_error, type_error, warn
+from exactk._runtime.faults import capitalized, plural
 from exactk._runtime.texts import printable
 
 if TYPE_CHECKING:
@@ -328,6 +330,45 @@ def relevance(source: Source) -> Content:
     parts: list[Part] = [page_table(source.named("Per user"), header, rows), _histogram(source, relevant)]
     grades = _table_of_grades(source, lists)
     return [*parts, *([grades] if grades.rows else [])]
+
+
+def drift(source: Source) -> Content:
+    """Return what changed from one day or system to another; nothing if that was not given."""
+    drifts = source.request.drift
+    if not drifts:
+        return []
+    findings = [
+        f"{f'{name}: ' if name else ''}the first {plural(one.k, 'item')} changed for {_share(one.changed)} of "
+        f"{one.users:,} users, and {_share(one.exposure_shift)} of what is shown went to other items."
+        for name, one in drifts.items()
+    ]
+    rows: list[list[Cell | str]] = [
+        ["users of both", *(f"{one.users:,}" for one in drifts.values())],
+        ["changed users", *(_count_and_share(one.changed_users, one.changed) for one in drifts.values())],
+        ["new items", *(_count_and_share(one.new_items, one.new_share) for one in drifts.values())],
+        ["lost items", *(_count_and_share(one.lost_items, one.lost_share) for one in drifts.values())],
+        ["exposure shift", *(Cell(_share(one.exposure_shift), share=one.exposure_shift) for one in drifts.values())],
+        ["mean overlap", *(number(one.overlap) for one in drifts.values())],
+    ]
+    note = (
+        "New and lost items are shown to some of these users after, or before, and to none on the other side; their shares "
+        "are of all that is shown there. The exposure shift is half the sum of the differences between the items' shares of "
+        "what is shown. Lists also change where other users see the same items."
+    )
+    header = ["", *(name or "value" for name in drifts)]
+    named = [[source.named(str(first)), *cells] for first, *cells in rows]
+    return [
+        Bullets([capitalized(source.named(one)) for one in findings]),
+        page_table("Changes of the lists", header, named, note=source.named(note)),
+    ]
+
+
+def _share(share: float) -> str:
+    return "-" if math.isnan(share) else share_text(share)
+
+
+def _count_and_share(count: int, share: float) -> Cell:
+    return Cell(f"{count:,} ({_share(share)})", share=share)
 
 
 def _statistics(counts: NDArray[np.int64]) -> list[str]:

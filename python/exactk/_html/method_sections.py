@@ -104,7 +104,7 @@ _MOST_CHARACTERS = 100_000
 _MOST_ROWS = 400  # of a table of groups, which is a fraction of that text
 _ESCAPES = {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026", "\u2028": "\\u2028", "\u2029": "\\u2029"}
 _OPTIONAL = (
-    *("differences_by_group", "by_group", "by_item_group", "popularity", "heterogeneity", "differences"),
+    *("differences_by_group", "by_group", "by_item_group", "popularity", "drift", "heterogeneity", "differences"),
     *("standard_deviation", "intervals", "counts", "values", "metrics"),
 )
 """What is left out of JSON that is too long, in this order."""
@@ -157,6 +157,7 @@ def _plain(source: Source) -> dict[str, Any]:
             if report.by_item_group
         },
         "popularity": [row._asdict() for row in source.popularity],
+        "drift": {name: one.to_dict() for name, one in source.request.drift.items()},
         "differences": _table_of(differences or ()),
         "differences_by_group": _table_of(by_group) if len(by_group) <= _MOST_ROWS else None,
         "heterogeneity": [

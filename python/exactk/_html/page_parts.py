@@ -146,7 +146,7 @@ class Section:
 
 
 Content: TypeAlias = "Sequence[Part] | str"
-"""The parts of a section; or why there is nothing to show, and what to write for it."""
+"""The parts of a section, without any of which it is left out; or why there is nothing to show, and what to write for it."""
 
 
 _HYPHEN = re.compile(r"(?<![\w.])-(?=[\d.])")

@@ -71,6 +71,7 @@ if TYPE_CHECKING:
     from exactk._plan.values import Plan, Value
     from exactk._report.comparison_table import Marks
     from exactk._report.difference import Difference
+    from exactk._report.drift import Drift
     from exactk._report.export_forms import Columns, TableName
     from exactk._report.exports import DrawnDisplay
     from exactk._report.judged_lists import JudgedLists
@@ -859,6 +860,7 @@ class Comparison(Exports, Mapping[str, Mapping[str, float]]):
         gate: Gate | None = None,
         headline: str | Sequence[str] | None = None,
         items: Items | None = None,
+        drift: Drift | Mapping[str, Drift] | None = None,
     ) -> str:
         """Return the comparison as one HTML page, or write it to a file.
 
@@ -888,6 +890,9 @@ class Comparison(Exports, Mapping[str, Mapping[str, float]]):
         items : Items, optional
             The items of the evaluation, with train or popularity: the page then compares how popular what was recommended
             is with train. It needs a metric of all lists, such as ``coverage@10``.
+        drift : Drift or mapping of str to Drift, optional
+            What changed from another day or system, as `exactk.drift` returns it; several by their names on the page, such as
+            ``{"from popular to als": exactk.drift(popular, als, k=10)}``.
 
         Raises
         ------
@@ -915,6 +920,7 @@ class Comparison(Exports, Mapping[str, Mapping[str, float]]):
             gate=gate,
             headline=headline,
             items=items,
+            drift=drift,
         )
         return html_page(self, request)
 

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure, SubFigure
 
     from exactk._inputs.items import Items
+    from exactk._report.drift import Drift
     from exactk._report.export_forms import Columns, Document, Source, TableName
     from exactk._report.judged_lists import JudgedLists
     from exactk._report.verdicts import Gate
@@ -280,6 +281,7 @@ class PageRequest(Record, eq=False):
     gate: Gate | None = None
     headline: Sequence[str] = ()  # metrics that lead the page: one, or both axes of the trade-off
     items: Items | None = None  # those of the evaluation, whose popularity is shown
+    drift: Mapping[str, Drift] = MappingProxyType({})  # by name, "" for one without
     command: Sequence[str] = ()
     inputs: Sequence[Mapping[str, Any]] = ()  # the files that a command has read, as its JSON has them
 
@@ -297,6 +299,7 @@ def page_request(
     gate: Gate | None = None,
     headline: str | Sequence[str] | None = None,
     items: Items | None = None,
+    drift: Drift | Mapping[str, Drift] | None = None,
 ) -> PageRequest:
     """Return the request of a page. Raise InputError or InputTypeError for an invalid argument."""
     from exactk._report.verdicts import Gate
@@ -312,8 +315,8 @@ def page_request(
         _check_judged_lists(lists)
     if items is not None:
         _check_items(items)
-    metrics = _checked_headline(headline)
-    return PageRequest(title, note, int(examples), item_names or {}, lists or {}, gate, metrics, items)
+    metrics, drifts = _checked_headline(headline), _checked_drift(drift)
+    return PageRequest(title, note, int(examples), item_names or {}, lists or {}, gate, metrics, items, drifts)
 
 
 def _check_items(items: object) -> None:
@@ -321,6 +324,17 @@ def _check_items(items: object) -> None:
 
     if not isinstance(items, Items):
         raise type_error("items", "exactk.Items, as of the evaluation", type(items).__name__)
+
+
+def _checked_drift(drift: object) -> Mapping[str, Drift]:
+    from exactk._report.drift import Drift
+
+    drifts: Mapping[Any, Any] = drift if isinstance(drift, Mapping) else {} if drift is None else {"": drift}
+    for name, one in drifts.items():
+        if not isinstance(name, str) or not isinstance(one, Drift):
+            found = type(one).__name__ if isinstance(name, str) else f"the name {name!r}"
+            raise type_error("drift", "the result of exactk.drift, or several by name", found)
+    return drifts
 
 
 def _checked_headline(headline: object) -> list[str]:

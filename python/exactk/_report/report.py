@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from exactk._plan.conventions import Convention
     from exactk._plan.values import Plan, Value
     from exactk._report.counts import CandidateCounts
+    from exactk._report.drift import Drift
     from exactk._report.export_forms import Columns, Document, TableName
     from exactk._report.exports import DrawnDisplay
     from exactk._report.judged_lists import JudgedLists
@@ -781,6 +782,7 @@ class Report(Exports, Mapping[str, float]):
         lists: JudgedLists | None = None,
         headline: str | None = None,
         items: Items | None = None,
+        drift: Drift | Mapping[str, Drift] | None = None,
     ) -> str:
         """Return the report as one HTML page, or write it to a file.
 
@@ -809,6 +811,9 @@ class Report(Exports, Mapping[str, float]):
         items : Items, optional
             The items of the evaluation, with train or popularity: the page then compares how popular what was recommended
             is with train. It needs a metric of all lists, such as ``coverage@10``.
+        drift : Drift or mapping of str to Drift, optional
+            What changed from another day or system, as `exactk.drift` returns it; several by their names on the page, such as
+            ``{"from popular to als": exactk.drift(popular, als, k=10)}``.
 
         Raises
         ------
@@ -839,6 +844,7 @@ class Report(Exports, Mapping[str, float]):
             lists=of_system,
             headline=headline,
             items=items,
+            drift=drift,
         )
         return html_page(self, request)
 
