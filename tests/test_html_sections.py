@@ -220,6 +220,26 @@ def test_one_finite_bound_is_shown_and_kept() -> None:
     assert "inf" not in text(root, "values")
 
 
+def test_ratios_of_sums_have_intervals_where_users_are_kept() -> None:
+    rng = np.random.default_rng(2)
+    truth = [list(range(1, size)) for size in rng.integers(2, 8, 600).tolist()]
+    lists = [rng.permutation(8)[:4].tolist() for _ in truth]
+    metrics, weights = ["recall@4", "recall@4(average=micro)"], rng.random(600)
+    kept, lost = (
+        exactk.evaluate(truth, lists, metrics, weights=weights, per_user=per_user) for per_user in (True, False)
+    )
+    page = kept.to_html()
+    rows = tables(section(read(page), "sample-size"))["How well this sample knows each value"][1:]
+    for metric, (_, _, half, _, needed) in zip(metrics, rows, strict=True):
+        low, high = kept.interval(metric)
+        assert results(page)["intervals"][""][metric]["low"] == low
+        assert float(half) == pytest.approx((high - low) / 2, abs=5e-5)
+        assert int(needed.replace(",", "")) == math.ceil(600 * ((high - low) / 2 / (0.01 * kept[metric])) ** 2)
+    root = read(lost.to_html())
+    assert "with weights or of micro averages per_user=True" in text(root, "values")
+    assert "with weights or of micro averages per_user=True" in text(root, "sample-size")
+
+
 def test_an_interval_of_one_user_is_said_to_tell_little() -> None:
     root = read(exactk.evaluate([[1]], [[1]], "hit_rate@1").to_html())
     assert tables(section(root, "values"))["Values"][1][1] == "1.0000 [0.0250, 1.0000]"

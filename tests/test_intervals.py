@@ -306,9 +306,127 @@ def test_bounds_are_not_rounded_by_the_convention() -> None:
     assert rounded.interval("hit_rate@1") == evaluated(hits_of(1, 60)).interval("hit_rate@1")
 
 
-@pytest.mark.parametrize("metric", ["precision@1(average=micro)", "f1@1(average=of_means)"])
-def test_averages_whose_sums_do_not_determine_it_have_none(metric: str) -> None:
-    with pytest.raises(exactk.InputError, match="expected a mean of the users' values with equal weights, found"):
+def test_averages_whose_sums_do_not_determine_it_need_the_users() -> None:
+    metric = "precision@1(average=micro)"
+    with pytest.raises(exactk.InputError, match=r"whose average is micro; per_user=True keeps the users' numbers"):
         evaluated([0, 1], metric).interval(metric)
-    with pytest.raises(exactk.InputError, match="found hit_rate@1 with weights"):
+    with pytest.raises(exactk.InputError, match="found hit_rate@1 with weights; per_user=True keeps"):
         evaluated([0, 1], weights=[1.0, 1.0]).interval("hit_rate@1")
+    kept, lost = (evaluated([0, 1], metric, per_user=per_user) for per_user in (True, False))
+    with pytest.raises(exactk.InputError, match="per_user=True keeps"):
+        exactk.merge([kept, lost]).interval(metric)
+
+
+def test_an_f_of_means_has_none() -> None:
+    metric = "f1@1(average=of_means)"
+    with pytest.raises(exactk.InputError, match=r"a ratio of sums, found f1@1.*; the differences of exactk.compare"):
+        evaluated([0, 1], metric, per_user=True).interval(metric)
+
+
+MICRO = "recall@2(weight=values,average=micro)"
+VALUES_OF_ITEMS = exactk.Items([1, 2, 3, 4, 5], values={1: 2, 2: 4, 3: 8, 4: 5, 5: 1})
+TRUTH, LISTS = [[1, 4], [2], [1, 2, 3]], [[1, 2], [3, 2], [3, 5]]  # numerators 2, 4, 8 and denominators 7, 4, 14
+
+
+def test_a_ratio_of_sums_has_the_standard_error_of_the_delta_method() -> None:
+    sample = sample_of_units([2, 4, 8], [7, 4, 14])
+    assert sample.standard_error() == pytest.approx(0.127840, abs=1e-6)
+    report = exactk.evaluate(TRUTH, LISTS, MICRO, items=VALUES_OF_ITEMS, per_user=True)
+    assert report[MICRO] == 14 / 25
+    assert tuple(report.interval(MICRO)) == pytest.approx(mean_bounds(sample, 0.95)[:2], rel=1e-13)
+    of_gauc = exactk.evaluate([[1, 3], [2], [1]], [[1, 2, 3], [1, 2], [1, 2, 3]], "gauc", per_user=True)
+    aucs = mean_bounds(sample_of_units([3 / 2, 0, 3], [3, 2, 3]), 0.95)[:2]  # times the number of ranked items
+    assert tuple(of_gauc.interval("gauc")) == pytest.approx(aucs, rel=1e-13)
+    unbounded = "precision@2(weight=values,average=micro)"
+    of_sums = exactk.evaluate(TRUTH, LISTS, unbounded, items=VALUES_OF_ITEMS, per_user=True).interval(unbounded)
+    error = sample_of_units([2, 4, 8], [2, 2, 2]).standard_error()
+    half_width = special.stdtrit(2, 0.975) * error
+    assert tuple(of_sums) == pytest.approx((max(0, 7 / 3 - half_width), 7 / 3 + half_width), rel=1e-13)
+
+
+USERS = st.lists(st.tuples(st.integers(0, 6), st.integers(0, 6), st.sampled_from([0, 0.5, 1, 1, 3])), min_size=1)
+
+
+@settings(max_examples=examples(200), deadline=None)
+@given(USERS, st.integers(1, 8), st.booleans(), st.sampled_from(CONFIDENCES))
+def test_ratios_of_sums_have_the_interval_of_units_of_unequal_size(
+    users: Any, copies: int, has_weights: bool, confidence: float
+) -> None:
+    users = [(size, min(hits, size), weight if has_weights else 1) for size, hits, weight in users * copies]
+    weights = [weight for *_, weight in users] if has_weights else None
+    truth, lists = ([list(range(user[i])) for user in users] for i in (0, 1))
+    metrics = ["recall(average=micro)", *(["recall(empty_truth=skip)"] * has_weights)]
+    report = exactk.evaluate(truth, lists, metrics, per_user=True, groups=["a"] * len(users), weights=weights)
+    sizes: dict[str, Any] = {
+        "micro": [(weight * hits, weight * size) for size, hits, weight in users if weight and size],
+        "macro": [(Fraction(hits, size) * Fraction(weight), weight) for size, hits, weight in users if weight and size],
+    }
+    for metric, units in zip(metrics, sizes.values(), strict=False):
+        interval = report.interval(metric, confidence)
+        assert interval == report.interval(metric, confidence, group="a")
+        if not units:
+            assert interval.method is None
+            continue
+        low, high, _ = mean_bounds(sample_of_units(*zip(*units, strict=True)), confidence)
+        assert tuple(interval) == pytest.approx((low, high), rel=1e-9, abs=1e-12)
+        assert 0 <= interval.low <= report[metric] <= interval.high <= 1
+        assert interval.low < interval.high
+
+
+def test_a_ratio_of_sums_varies_as_its_users_do_and_shards_change_no_bit() -> None:
+    rng = np.random.default_rng(5)
+    sizes = rng.integers(1, 9, 300)
+    hits = rng.binomial(sizes, rng.beta(2, 2, 300))
+    truth, lists = ([list(range(size)) for size in some] for some in (sizes.tolist(), hits.tolist()))
+    weights, groups = rng.random(300), rng.choice(["a", "b"], 300)
+    metric = "recall(average=micro)"
+
+    def report_of(users: slice) -> exactk.Report:
+        options = {"weights": weights[users], "groups": groups[users].tolist()}
+        return exactk.evaluate(truth[users], lists[users], metric, per_user=True, **options)
+
+    whole = report_of(slice(None))
+    masses, units = weights * sizes, weights * hits
+    ratio, kish = units.sum() / masses.sum(), masses.sum() ** 2 / (masses**2).sum()
+    error = math.sqrt(300 / 299 * ((units - ratio * masses) ** 2).sum()) / masses.sum()
+    half_width = special.stdtrit(kish - 1, 0.975) * error
+    interval = whole.interval(metric)
+    assert interval.method == "t"
+    assert tuple(interval) == pytest.approx((ratio - half_width, ratio + half_width), rel=1e-12)
+    merged = exactk.merge([report_of(slice(100, None)), report_of(slice(100))])
+    copied = exactk.Report.from_dict(whole.to_dict())
+    for group in (None, "a", "b"):
+        assert len({one.interval(metric, group=group) for one in (whole, merged, copied)}) == 1
+    in_a = groups == "a"
+    of_a = [[some[user] for user in np.flatnonzero(in_a)] for some in (truth, lists)]
+    alone = exactk.evaluate(of_a[0], of_a[1], metric, per_user=True, weights=weights[in_a])
+    assert whole.interval(metric, group="a") == alone.interval(metric)
+
+
+@pytest.mark.parametrize("metric", ["recall", "recall(average=geometric)", "num_relevant", "dcg"])
+def test_equal_weights_change_no_interval(metric: str) -> None:
+    truth, lists = [[1, 2], [3], [4, 5, 6], [7]] * 3, [[1, 9], [3], [4, 6, 5], [8]] * 3
+    plain = exactk.evaluate(truth, lists, metric).interval(metric)
+    weighted = exactk.evaluate(truth, lists, metric, weights=[2.0] * 12, per_user=True).interval(metric)
+    assert tuple(weighted) == pytest.approx(tuple(plain), rel=1e-9)
+    assert (weighted.method, weighted.limits) == (plain.method, plain.limits)
+
+
+def test_ratios_of_sums_of_odd_users() -> None:
+    metric = "recall(average=micro)"
+
+    def interval(truth: Any, lists: Any, **options: Any) -> MeanInterval:
+        return exactk.evaluate(truth, lists, metric, per_user=True, **options).interval(metric)
+
+    assert tuple(interval([[1, 2]], [[1]])) == pytest.approx((0.5 * LEVEL, 1 - 0.5 * LEVEL))  # one user
+    assert interval([[1, 2]], [[1]]) == interval([[1, 2], []], [[1], [2]])  # who has a denominator
+    assert interval([[1, 2]] * 2, [[1], [2]], weights=[1, 0]) == interval([[1, 2]], [[1]])
+    equal = interval([[1, 2], [1, 2, 3, 4]], [[1], [1, 2]])
+    assert 0 < equal.low < 0.5 < equal.high < 1
+    for none in (interval([[], []], [[1], [2]]), interval([[1]], [[1]], weights=[0])):
+        assert all(map(math.isnan, none))
+        assert none.method is None
+    undefined = {"empty_truth": "compute", "undefined": "nan"}
+    report = exactk.evaluate([[], [1]], [[1], [1]], "recall", convention=undefined, weights=[1, 1], per_user=True)
+    assert math.isnan(report["recall"])
+    assert report.interval("recall").method is None

@@ -97,7 +97,7 @@ def value_of_metric(reports: Mapping[str, Report], metric: str | None, argument:
 
 
 def interval_of(report: Report, value: Value, confidence: float) -> MeanInterval:
-    """Return the interval of a value; NaN where it has none, as with weights."""
+    """Return the interval of a value; NaN where it has none, as with weights of users who were not kept."""
     try:
         return report.interval(value.name, confidence)
     except InputError:

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from exactk._report.matched_reports import MatchedUsers
     from exactk._report.paired_sums import Pair
     from exactk._report.report import Report
+    from exactk._report.sums import Label
     from exactk._report.user_table import UserTable
     from exactk._runtime.faults import Text
 
@@ -257,6 +258,16 @@ def paired_state(
     return PairedState(
         first.weights is not None, clusters is not None, dict(zip(pairs, map(tuple, totals), strict=True)), groups
     )
+
+
+def sums_of_users(values: Sequence[Value], index: int, table: UserTable, label: Label | None) -> PairedSums:
+    """Return the sums of one value over the users of one system, or those of a group, as of a pair with itself."""
+    rows = dict.fromkeys((index, *rows_of_values(values)[index]))  # each once
+    of_value = table._replace(rows=table.rows[list(rows)], value_count=1)
+    if label is not None:
+        of_value = of_value.of_users(np.flatnonzero(table.groups == table.labels.index(label)))
+    of_value = of_value._replace(groups=None, labels=())
+    return paired_state(core_paired_engine, [values[index]], {"": of_value}, [("", "")]).totals["", ""][0]
 
 
 def paired_values(values: Sequence[Value], *, are_means: bool = False) -> tuple[PairedValue, ...]:

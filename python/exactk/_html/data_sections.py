@@ -125,7 +125,7 @@ def sample_size(source: Source) -> Content:
         table = _table_of_pairs(source, source.comparison)
     else:
         table = _table_of_intervals(source)
-    return [table] if table.rows else "it needs intervals: SciPy, and means of users' values with equal weights"
+    return [table] if table.rows else "it needs intervals: SciPy, and with weights or of micro averages per_user=True"
 
 
 def _table_of_pairs(source: Source, comparison: Comparison) -> Table:
@@ -197,7 +197,7 @@ def _users_for_share(users: int, half: float, size: float) -> str:
 def _half_of_t(report: Report, value: Value, interval: MeanInterval, confidence: float) -> float:
     """Return half of the interval of Student's t, by which it shrinks with more users; NaN if it is not known."""
     deviation, users = report.standard_deviation[value.name], report.counts["evaluated"][value.name]
-    if math.isnan(deviation):  # of a geometric mean
+    if math.isnan(deviation) or report.state.weighted:  # the deviation does not determine it
         return (interval.high - interval.low) / 2 if interval.method == "t" else math.nan
     if users < 2:
         return math.nan

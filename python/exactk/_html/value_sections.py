@@ -73,7 +73,7 @@ def _table_of_values(source: Source, figures: Sequence[ValuesFigure]) -> Table:
             ", as if users were independent: it ignores the clusters, which the differences do not"
         )
     notes = [
-        intervals or source.named("no intervals: they need SciPy, and means of users' values with equal weights"),
+        intervals or source.named("no intervals: they need SciPy, and with weights or of micro averages per_user=True"),
         *(["* best"] if len(source.reports) > 1 else []),
         *(["~ not significantly worse than the best"] if has_tied else []),
         *([f"only differences from {baseline} are tested"] if baseline and len(source.reports) > 2 else []),

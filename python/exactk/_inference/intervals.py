@@ -329,27 +329,35 @@ class MeanInterval(Interval):
 
 
 def mean_interval(
-    mean: Fraction, variance: Fraction, units: int, confidence: float, limits: tuple[float, float]
+    mean: Fraction,
+    variance: Fraction,
+    units: int,
+    confidence: float,
+    limits: tuple[float, float],
+    size: float | None = None,
 ) -> MeanInterval:
-    """Return the interval of a mean over units with equal weights, of values whose range is known as far as it is finite.
+    """Return the interval of a mean over units of values whose range is known as far as it is finite.
 
-    Where both ends are finite, `mean_bounds` has the bounds. Otherwise they are those of Student's t within the range;
+    The variance and the size are those of a `Sample`; the size is the number of units if they have equal weights, the
+    default. Where both ends are finite, `mean_bounds` has the bounds. Otherwise they are those of Student's t within the range;
     for values that do not vary, there is only a bound towards an end that is finite.
     """
     low, high = limits
+    size = units if size is None else size
     variance = max(Fraction(0), variance)
     if low < high and math.isfinite(low) and math.isfinite(high):
         origin, span = Fraction(low), Fraction(high) - Fraction(low)
         share = min(max(Fraction(0), (mean - origin) / span), Fraction(1))
-        sample = Sample(float(share), float(variance / span**2), units, units)
+        sample = Sample(float(share), float(variance / span**2), size, units)
         low_share, high_share, method = mean_bounds(sample, confidence)
         bounds = [float(origin + span * Fraction(bound)) for bound in (low_share, high_share)]
         return MeanInterval(bounds[0], bounds[1], method, limits)
     middle = float(mean)
-    if units > 1 and not is_rounding(variance, mean):
-        half_width = t_quantile((1 + confidence) / 2, Fraction(units - 1)) * root(variance / (units - 1))
+    if size > 1 and not is_rounding(variance, mean):
+        square = variance / Fraction(size) * Fraction(units, units - 1)
+        half_width = t_quantile((1 + confidence) / 2, Fraction(size) - 1) * root(square)
         return MeanInterval(max(low, middle - half_width), min(high, middle + half_width), "t", limits)
-    share_unseen = ((1 - confidence) / 2) ** (1 / units)
+    share_unseen = ((1 - confidence) / 2) ** (1 / size)
     if math.isfinite(low) and math.isinf(high):
         return MeanInterval(low + (middle - low) * share_unseen, math.inf, "bound", limits)
     if math.isfinite(high) and math.isinf(low):

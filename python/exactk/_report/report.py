@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property, partial
+from importlib import import_module
 from itertools import chain, islice
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar
 
@@ -263,17 +264,17 @@ class Report(Exports, Mapping[str, float]):
 
     @in_own_units
     def interval(self, metric: str, confidence: float = 0.95, *, group: Label | None = None) -> MeanInterval:
-        r"""Return a confidence interval of a value, from the sums alone: the users are taken as a sample of many.
+        r"""Return a confidence interval of a value: the users are taken as a sample of many.
 
-        It needs no ``per_user=True``, and works on merged reports. Needs SciPy: ``pip install 'exactk[compare]'``. To
-        know whether two systems differ, do not look whether their intervals overlap: `exactk.compare` tests the
-        differences of the users' values, which usually vary less.
+        It works on merged reports. Means of values with equal weights have it from the sums alone; with weights, and of
+        micro averages, it needs ``per_user=True``. Needs SciPy: ``pip install 'exactk[compare]'``. To know whether two
+        systems differ, do not look whether their intervals overlap: `exactk.compare` tests the differences of the users'
+        values, which usually vary less.
 
         Parameters
         ----------
         metric : str
-            A metric that was requested, in any spelling; a mean of the users' values with equal weights
-            (``average="macro"`` or ``"geometric"``).
+            A metric that was requested, in any spelling, other than those of all lists together and F of means.
         confidence : float
             The probability that the interval of a sample contains the mean over all users, at least 0.5 and below 1.
             The default is 0.95.
@@ -288,14 +289,16 @@ class Report(Exports, Mapping[str, float]):
             values that are not at an end of the range, or values are close together; ``"beta and t"`` in between. Of
             0/1 values, such as hit rates, ``"beta"`` is the interval of Clopper and Pearson. For metrics such as dcg,
             with no largest value, it is that of t; if all users have one value, ``"bound"``, whose ``high`` is `inf`.
-            Of the logarithms for geometric means. NaN if no user was evaluated, and of a metric with no range if users
-            do not vary.
+            Of the logarithms for geometric means. Of a ratio of sums r, such as a micro average, the squared standard
+            error is :math:`\frac{n}{n - 1} \sum w_u^2 (N_u - r D_u)^2 / (\sum w_u D_u)^2` (delta method), and the number of
+            users counts as :math:`(\sum w_u D_u)^2 / \sum w_u^2 D_u^2` in place of n elsewhere (Kish); of a mean with
+            weights, D is 1. NaN if no user was evaluated, and of a metric with no range if users do not vary.
 
         Raises
         ------
         InputError, InputTypeError
-            If the metric or the group is not of the report, the metric is another average or weighted, or the confidence
-            is out of range.
+            If the metric or the group is not of the report, the metric has no interval, the users' numbers that it needs
+            were not kept, or the confidence is out of range.
         ImportError
             If SciPy is not installed.
 
@@ -313,6 +316,11 @@ class Report(Exports, Mapping[str, float]):
         >>> nothing = exactk.evaluate([[1]] * 60, [[2, 1]] * 60, "hit_rate@1").interval("hit_rate@1")
         >>> round(nothing.low, 4), round(nothing.high, 4), nothing.method
         (0.0, 0.0596, 'beta')
+        >>> micro = "recall@2(average=micro)"  # 3 of 5
+        >>> report = exactk.evaluate([[1, 2, 3], [4], [5]], [[1, 2], [4], [6]], micro, per_user=True)
+        >>> low, high = report.interval(micro)
+        >>> round(low, 4), round(high, 4)
+        (0.1184, 0.9283)
         """
         from exactk._report.comparison_options import check_confidence
         from exactk._report.statistics import interval_of_sums
@@ -325,7 +333,11 @@ class Report(Exports, Mapping[str, float]):
         if group is not None and group not in groups:
             raise input_error("group", f"one of {', '.join(map(repr, groups)) or 'no groups'}", repr(group))
         sums = self._part_sums(self.state.totals if group is None else groups[group])[index]
-        return interval_of_sums(self._plan[index], sums, confidence, weighted=self.state.weighted)
+        table, of_users = self._user_table, None
+        if table is not None:
+            pairs = import_module("exactk._engine.pairs")
+            of_users = partial(pairs.sums_of_users, self._plan, index, table, group)
+        return interval_of_sums(self._plan[index], sums, confidence, of_users, weighted=self.state.weighted)
 
     def disparity(self, metric: str, how: DisparityMeasure = "range") -> float:
         r"""Return how unequal a value is between the groups of users: 0 if all are equal, or 1 for the ratio.

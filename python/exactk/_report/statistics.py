@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from exactk._inference.intervals import MeanInterval
     from exactk._plan.conventions import Convention
     from exactk._plan.values import Value
+    from exactk._report.paired_sums import PairedSums
     from exactk._report.state import State
     from exactk._report.sums import Label, PartColumns, Sums
     from exactk._report.tallies import GroupTally, Integers, ItemTally
@@ -337,10 +338,14 @@ def _root_of_variance(total: int, squares: int, weight: int, scales: tuple[int, 
     return math.sqrt(max(variance, 0) / (weight**2 << of_weight))  # exact, except for products that underflow
 
 
-def interval_of_sums(value: Value, sums: Sequence[Sums], confidence: float, *, weighted: bool) -> MeanInterval:
-    """Return the confidence interval of a value over all users; raise InputError unless sums of squares determine it."""
-    from fractions import Fraction
+def interval_of_sums(
+    value: Value, sums: Sequence[Sums], confidence: float, of_users: Callable[[], PairedSums] | None, *, weighted: bool
+) -> MeanInterval:
+    """Return the confidence interval of a value over all users.
 
+    Ratios of sums, of which means with weights are some, need the sums of products, of the users' numbers: raise
+    InputError if there are none.
+    """
     from exactk._inference.intervals import MeanInterval, mean_interval
     from exactk._inference.significance import exp
 
@@ -348,24 +353,51 @@ def interval_of_sums(value: Value, sums: Sequence[Sums], confidence: float, *, w
     if not sums:
         expected = "a mean of the users' values"
         raise input_error("metric", expected, f"{value.spelling}, which all lists together have")
-    if weighted or average not in {"macro", "geometric"}:
-        expected = "a mean of the users' values with equal weights"
-        found = f"{value.spelling} with weights" if weighted else f"{value.spelling}, whose average is {average}"
+    found = f"{value.spelling} with weights" if weighted else f"{value.spelling}, whose average is {average}"
+    if average == "of_means":
+        expected = "a mean of the users' values, or a ratio of sums"
         raise input_error("metric", expected, found, hint="the differences of exactk.compare have intervals of it")
+    is_ratio = weighted or average == "micro"
+    if is_ratio and of_users is None:
+        hint = (Option("per_user", True), " keeps the users' numbers, which its interval needs")  # noqa: FBT003 - the value of the option
+        raise input_error("metric", "a mean of the users' values with equal weights", found, hint=hint)
     part, limits = sums[0], range_of(value)
-    if not part.users or part.undefined:
+    sample = None
+    if part.users and not part.undefined:
+        sample = _sample_of_users(value, of_users(), weighted=weighted) if is_ratio and of_users else _sample(part)
+    if sample is None:
         return MeanInterval(limits=limits)
+    mean, variance, units, size = sample
+    if average != "geometric":
+        return mean_interval(mean, variance, units, confidence, limits, size)
+    low, high = (max(LEAST_OF_GEOMETRIC, limit) for limit in limits)
+    interval = mean_interval(mean, variance, units, confidence, (math.log(low), math.log(high)), size)
+    number = _unrounded_value(value, sums, weighted=weighted)  # exponentials of libm may be on its other side by an ulp
+    bounds = min(number, max(low, exp(interval.low))), max(number, min(high, exp(interval.high)))
+    return MeanInterval(*bounds, method=interval.method, limits=(low, high))
+
+
+_Sample: TypeAlias = tuple[Fraction, Fraction, int, float]  # a mean, the variance of values, units, and their size
+
+
+def _sample(part: Sums) -> _Sample:
+    """Return what the sums say of users with equal weights."""
     mean, square = (
         Fraction(total, part.users << scale)
         for total, scale in ((part.total, part.total_scale), (part.squares, part.squares_scale))
     )
-    if average == "macro":
-        return mean_interval(mean, square - mean**2, part.users, confidence, limits)
-    low, high = (max(LEAST_OF_GEOMETRIC, limit) for limit in limits)
-    interval = mean_interval(mean, square - mean**2, part.users, confidence, (math.log(low), math.log(high)))
-    number = _unrounded_value(value, sums, weighted=False)  # exponentials of libm may be on its other side by an ulp
-    bounds = min(number, max(low, exp(interval.low))), max(number, min(high, exp(interval.high)))
-    return MeanInterval(*bounds, method=interval.method, limits=(low, high))
+    return mean, square - mean**2, part.users, part.users
+
+
+def _sample_of_users(value: Value, sums: PairedSums, *, weighted: bool) -> _Sample | None:
+    """Return what the sums of a pair of a system with itself say of its ratio of sums; None if that is 0/0."""
+    from exactk._report.paired_sums import estimate_of
+
+    found = estimate_of(value, sums, weighted=weighted)
+    if found is None:
+        return None
+    square = Fraction(found.covariances.variance, found.covariances.divisor)  # of the standard error
+    return found.value, square * Fraction(found.size) * Fraction(found.units - 1, found.units), found.units, found.size
 
 
 def evaluated_users(sums: Sequence[Sums]) -> int:
