@@ -1,12 +1,12 @@
-"""Compare two recommenders on one data set, in one call of `exactk.compare`, and say for whom one is better.
+"""Compare two recommenders on one data set, in one call of `exactk.compare`: how good they are, for whom, and with which items.
 
 ``python examples/compare_recommenders.py`` draws a synthetic catalogue; with a path it reads a file in the form of
 MovieLens's ``ratings.csv``.
 
-A second call tests their difference in nDCG@10 by how many ratings the users have in train, which needs SciPy. A third
-shows what the popular items cost: how much of the catalogue the lists cover, and how known their items are.
+The call has accuracy, what the popular items cost (how much of the catalogue the lists cover, how known their items are,
+and what becomes of the tail), and tests of the difference by how many ratings the users have in train, which need SciPy.
 
-Everything up to these calls is plain NumPy, and `run` hands back the truth and the lists that they evaluated, so that
+Everything up to this call is plain NumPy, and `run` hands back the truth and the lists that they evaluated, so that
 `exactk.reference.compare` can check each number of the tables.
 """
 
@@ -31,13 +31,16 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
 COLUMNS = ("userId", "movieId", "rating", "timestamp")
-METRICS = tuple(
-    f"{name}@[5,10,20]" for name in ("precision", "recall", "ndcg", "average_precision", "reciprocal_rank", "hit_rate")
-)
 COMPARED_METRIC = "ndcg@10"
-CATALOGUE_METRICS = tuple(
-    f"{name}@10" for name in ("ndcg", "coverage", "gini", "personalization", "novelty", "arp", "aplt")
+METRICS = (
+    *(
+        f"{name}@[5,10,20]"
+        for name in ("precision", "recall", "ndcg", "average_precision", "reciprocal_rank", "hit_rate")
+    ),
+    *(f"{name}@10" for name in ("coverage", "gini", "personalization", "novelty", "arp", "aplt")),
+    "recall@20(item_group=every)",
 )
+POPULARITY = (0.5, 0.8)  # shares of the ratings in train of the items that are the head, and of these with the middle
 ACTIVITY = (30, 100)  # ratings in train, from which on a user is in the next group
 SEED = 20
 TEST_SHARE = 5  # a user's latest ratings, one in five, are the test
@@ -97,9 +100,8 @@ class Demo:
     test: Ratings
     truth: exactk.Truth
     predictions: dict[str, npt.NDArray[np.int64]]
+    items: exactk.Items
     result: exactk.Comparison
-    by_activity: exactk.Comparison
-    by_catalogue: exactk.Comparison
     seconds: float  # of the call of exactk.compare alone
 
     def describe(self) -> str:
@@ -109,15 +111,17 @@ class Demo:
         n_lists = sum(len(lists) for lists in self.predictions.values())
         n_ids = sum(np.count_nonzero(lists >= 0) for lists in self.predictions.values())
         n_values = sum(len(report.metrics) for report in self.result.reports.values())
+        differences, by_group = (
+            table.of(COMPARED_METRIC) for table in (self.result.differences, self.result.differences.by_group)
+        )
         return (
             f"{self.source}: {self.train.n_users:,} users, {self.train.n_items:,} items, {n_train + n_test:,} ratings.\n"
             f"Each user's ratings are split by time: the earlier 80 % ({n_train:,}) train, the later 20 % ({n_test:,}) test.\n"
             f"Relevant are the {n_relevant:,} test ratings of {RELEVANT_RATING:g} or more. "
             f"Users left out for having fewer than {FEWEST_RATINGS} ratings: {self.users_left_out:,}.\n"
             f"\n{self.result!r}\n"
-            f"\nIs item-item cosine better than popularity?\n{self.by_activity.differences!r}\n"
-            f"\nWhat do they recommend of the catalogue?\n{self.by_catalogue!r}\n"
-            f"\nAnd for whom? By the number of the user's ratings in train:\n{self.by_activity.differences.by_group!r}\n\n"
+            f"\nIs item-item cosine better than popularity?\n{differences!r}\n"
+            f"\nAnd for whom? By the number of the user's ratings in train:\n{by_group!r}\n\n"
             f"exactk.compare gave {n_values} values from {n_lists:,} lists with {n_ids:,} ids "
             f"in {self.seconds * 1e3:,.1f} ms.\n"
         )
@@ -132,36 +136,40 @@ def run(path: str | Path | None = None) -> Demo:
     rated = rated_matrix(train)
     predictions = {"popularity": recommend_popular(rated), "item-item cosine": recommend_similar(rated)}
 
+    rated_items = items_of_users(train)
+    popularity = exactk.Items.popularity_groups(rated_items, cuts=POPULARITY)
+    items = exactk.Items(train.n_items, train=rated_items, item_groups=popularity)
     start = time.perf_counter()
-    result = exactk.compare(truth, predictions, METRICS)
+    result = exactk.compare(
+        truth,
+        predictions,
+        METRICS,
+        baseline="popularity",
+        groups=activity_groups(train),
+        items=items,
+        margin={COMPARED_METRIC: "2%"},
+        per_user=True,  # for the page's worst and best users
+    )
     seconds = time.perf_counter() - start
-    groups = activity_groups(train)
-    by_activity = exactk.compare(truth, predictions, COMPARED_METRIC, baseline="popularity", groups=groups)
-    items = exactk.Items(train.n_items, train=items_of_users(train))
-    by_catalogue = exactk.compare(truth, predictions, CATALOGUE_METRICS, items=items)
-    return Demo(source, users_left_out, train, test, truth, predictions, result, by_activity, by_catalogue, seconds)
+    return Demo(source, users_left_out, train, test, truth, predictions, items, result, seconds)
 
 
 def write_report(demo: Demo, path: Path, titles: dict[int, str]) -> None:
     """Write the page of both recommenders: by group of activity, with what they recommend to those who lose and gain most."""
     names = {code: titles[item] for code, item in enumerate(demo.train.item_ids.tolist()) if item in titles}
-    items = exactk.Items(demo.train.n_items, train=items_of_users(demo.train))
-    metrics = [COMPARED_METRIC, *METRICS, *CATALOGUE_METRICS]
-    groups = activity_groups(demo.train)
-    comparison = exactk.compare(
-        demo.truth,
-        demo.predictions,
-        metrics,
-        baseline="popularity",
-        groups=groups,
-        items=items,
-        margin={COMPARED_METRIC: "2%"},
-        per_user=True,
-    )
     lists = {system: exactk.judge(demo.truth, ids, k=10) for system, ids in demo.predictions.items()}
     title = "Is item-item cosine better than popularity?"
-    gate = comparison.check(no_worse=COMPARED_METRIC)
-    comparison.to_html(path, title=title, note=demo.source, lists=lists, item_names=names, gate=gate, items=items)
+    gate = demo.result.check(no_worse=COMPARED_METRIC)
+    demo.result.to_html(
+        path,
+        title=title,
+        note=demo.source,
+        lists=lists,
+        item_names=names,
+        gate=gate,
+        headline=COMPARED_METRIC,
+        items=demo.items,
+    )
 
 
 def synthetic(seed: int, n_users: int = 3_000, n_items: int = 2_000) -> Ratings:
