@@ -98,6 +98,8 @@ def test_what_is_not_a_number_satisfies_nothing_and_is_not_chosen() -> None:
         ((COMPARISON, "P@2", {("R@1", "R@2"): 0.5}), "satisfy"),
         (({1: COMPARISON.reports["a"]}, "P@2"), "reports"),
         ((COMPARISON, ["P@1", "R@2"]), "optimize"),
+        ((COMPARISON, ("P@2", None)), "optimize"),
+        ((COMPARISON, "P@2", {("R@2", None): 0.5}), "satisfy"),
         ((COMPARISON, None), "optimize"),
         ((COMPARISON, "nonsense"), "metrics"),
     ],

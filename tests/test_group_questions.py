@@ -437,3 +437,19 @@ def test_groups_may_be_integers() -> None:
         assert exactk.choose(comparison, ("P@10", given)).optimized == "P@10 of group 70"
     with pytest.raises(exactk.InputError, match="one of 30, 45, 70, found '70'"):
         comparison.users_for("P@10", 0.01, group="70")
+
+
+def test_none_is_no_group_and_other_labels_are_proposed_as_they_are_written() -> None:
+    with pytest.raises(exactk.InputError, match="satisfy: expected 'every', or one of 'mid', 'new', 'old', found None"):
+        exactk.choose(WHOLE, "mrr", {("P@10", None): 0.5})  # type: ignore[dict-item]  # pyright: ignore[reportArgumentType]
+    numbered = exactk.compare([[1]] * 3, {"a": [[1]] * 3, "b": [[1]] * 3}, "P@1", groups=[0, 1, 2])
+    with pytest.raises(exactk.InputError, match=r"one of 0, 1, 2, found '0'; did you mean 0\?$"):
+        numbered.check(better="P@1", groups="0")
+
+
+def test_the_first_of_many_groups_are_named() -> None:
+    labels = [f"g{user}" for user in range(1000)]
+    comparison = exactk.compare([[1]] * 1000, {"a": [[1]] * 1000, "b": [[1]] * 1000}, "P@1", groups=labels)
+    with pytest.raises(exactk.InputError, match=r"or one of 'g0', .* and 980 more, found 'zzz'$") as caught:
+        comparison.check(better="P@1", groups="zzz")
+    assert len(str(caught.value)) < 250

@@ -215,3 +215,9 @@ def test_gauc_is_weighted_merged_and_compared() -> None:
     (difference,) = comparison.differences
     assert difference.users == 3
     assert difference.value == pytest.approx(0.5)
+
+
+def test_what_weighs_users_has_no_effect_where_all_weigh_the_same() -> None:
+    message = r"^gauc_over has no effect beside average='macro' in gauc\(.*\); \(average=micro,gauc_over=...\) uses it$"
+    with pytest.warns(exactk.EvaluationWarning, match=message):
+        exactk.evaluate([[0], [1]], [{0: 0.5, 1: 0.25}, {0: 0.5, 1: 0.25}], "gauc(average=macro,gauc_over=positives)")

@@ -322,7 +322,7 @@ def test_one_value_of_a_group() -> None:
     ("metric", "message"),
     [
         ("recall@3(item_group=top)", r"^metrics: expected item_group of head, mid, tail, none or every, found 'recall@3\(item_group=top\)'"),
-        ("recall@3(item_group=tial)", "did you mean 'tail'"),
+        ("recall@3(item_group=tial)", "did you mean item_group=tail"),
         ("auc(item_group=tail)", r"^metrics: expected auc without item_group=, found 'auc\(item_group=tail\)'; it is for precision, recall"),
         ("hit_rate@3(item_group=tail,item_group_value=share)", r"^metrics: expected hit_rate of a group with item_group_value='restricted', found 'share'"),
         ("recall@3(item_group=tail,empty_truth=error)", "^metrics: expected recall of a group with empty_truth of"),

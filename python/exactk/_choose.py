@@ -192,10 +192,11 @@ def choose(
     ['a']
     """
     systems = _reports_by_system(reports)
-    metric, group = optimize if isinstance(optimize, tuple) and len(optimize) == 2 else (optimize, None)
+    in_group = optimize if isinstance(optimize, tuple) and len(optimize) == 2 else None
+    metric, group = (optimize, None) if in_group is None else in_group
     if not isinstance(metric, str):
         raise type_error("optimize", "a metric string, or one and a group", repr(optimize))
-    groups: Sequence[Label | None] = [None] if group is None else _labels(systems, group, "optimize", "worst")
+    groups: Sequence[Label | None] = [None] if in_group is None else _labels(systems, group, "optimize", "worst")
     optimized = metric
     if group is not None:
         optimized += " of the worst group" if group == "worst" else _of_group(group)
@@ -262,7 +263,8 @@ def _labels(systems: Mapping[Any, Any], group: object, argument: str, word: str)
 
 def _checked_constraints(key: object, bound: object, systems: Mapping[Any, Any]) -> list[Constraint]:
     """Return the constraint, or one in each group that is asked for."""
-    metric, group = key if isinstance(key, tuple) and len(key) == 2 else (key, None)
+    in_group = key if isinstance(key, tuple) and len(key) == 2 else None
+    metric, group = (key, None) if in_group is None else in_group
     if not isinstance(metric, str):
         raise type_error("satisfy", "metric strings, or pairs of one and a group, as keys", repr(key))
     comparison, number = bound if isinstance(bound, tuple) and len(bound) == 2 else (">=", bound)
@@ -276,7 +278,7 @@ def _checked_constraints(key: object, bound: object, systems: Mapping[Any, Any])
         raise input_error("satisfy", f"a number that float64 holds for {metric}", "a larger number") from error
     if math.isnan(limit):
         raise input_error("satisfy", f"a number for {metric}", "NaN")
-    labels: Sequence[Label | None] = [None] if group is None else _labels(systems, group, "satisfy", "every")
+    labels: Sequence[Label | None] = [None] if in_group is None else _labels(systems, group, "satisfy", "every")
     return [Constraint(metric, comparison, limit, label) for label in labels]
 
 

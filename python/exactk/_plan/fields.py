@@ -79,6 +79,7 @@ _REQUIREMENTS = {
     "discount_base": Requirement("discount", ("log", "log_floored")),
     "discount_power": Requirement("discount", ("power",)),
     "discount_table": Requirement("discount", ("table",)),
+    "gauc_over": Requirement("average", ("micro",)),
     "missing_list": Requirement("users", ("truth", "union")),  # others leave out the users without a list
 }
 

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 from exactk._plan.metrics import INFOS_OF_GROUPS, METRICS_OF_GROUPS, METRICS_OF_SHARES, metrics
 from exactk._runtime.errors import input_error, type_error
-from exactk._runtime.faults import quote
+from exactk._runtime.faults import listed, quote
 from exactk._runtime.records import NamedTuple
-from exactk._runtime.texts import did_you_mean, fold
+from exactk._runtime.texts import fold, similar_name
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -103,8 +103,9 @@ def check_is_group(group: ItemGroup, labels: Sequence[int | str | None], spellin
     if group.label in (*labels, None):
         return
     names = [ItemGroup(label).text for label in labels if label is not None]
-    expected = f"item_group of {', '.join(names[:20])}, none or every"
-    raise input_error("metrics", expected, quote(spelling), hint=did_you_mean(group.text, names))
+    expected, similar = f"item_group of {listed(names, 20)}, none or every", similar_name(group.text, names)
+    hint = "" if similar is None else f"did you mean item_group={similar}?"
+    raise input_error("metrics", expected, quote(spelling), hint=hint)
 
 
 def _replaced(text: str, replacement: Callable[[re.Match[str]], str]) -> str:

@@ -57,7 +57,7 @@ from exactk._runtime.errors import (
     input_error,
     type_error,
 )
-from exactk._runtime.faults import Option, plural
+from exactk._runtime.faults import Option, one_of, plural
 from exactk._runtime.shapes import Anything, Fields, Many, Maybe, Named, Through, Whole, plain_data, within
 from exactk._runtime.table import Table
 from exactk._runtime.table_exports import writes
@@ -729,7 +729,7 @@ class Comparison(Exports, Mapping[str, Mapping[str, float]]):
             return choices[0]
         if given not in choices:
             hint = Option(argument, choices[0]) if given is None else ""
-            raise input_error(argument, f"one of {', '.join(map(repr, choices))}", repr(given), hint=hint)
+            raise input_error(argument, one_of(choices), repr(given), hint=hint)
         return given
 
     def _tested_name(self, metric: str, argument: str) -> str:

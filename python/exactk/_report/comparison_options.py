@@ -15,7 +15,7 @@ from exactk._plan.metric_strings import canonical_name
 from exactk._plan.metrics import MetricEntry
 from exactk._plan.values import is_in_unit_range
 from exactk._runtime.errors import ExactkError, check_among, input_error, type_error
-from exactk._runtime.faults import Option, plural
+from exactk._runtime.faults import Option, one_of, plural
 from exactk._runtime.shapes import Anything, Fields
 from exactk._runtime.texts import as_double, did_you_mean, fold, parse_number
 
@@ -281,8 +281,8 @@ def asked_labels(asked: object, labels: Sequence[Label], argument: str, word: st
     some = [asked] if isinstance(asked, (str, Integral)) or not isinstance(asked, Iterable) else list(asked)
     for label in some:
         if label not in labels:
-            hint = did_you_mean(str(label), [*map(str, labels), word])
-            raise input_error(argument, f"{word!r}, or one of {', '.join(map(repr, labels))}", repr(label), hint=hint)
+            hint = did_you_mean(label, [*labels, word])
+            raise input_error(argument, f"{word!r}, or {one_of(labels)}", repr(label), hint=hint)
     if not some:
         raise input_error(argument, "at least one group", "none")
     return [labels[labels.index(label)] for label in dict.fromkeys(some)]

@@ -19,7 +19,7 @@ from exactk._report.counts import count_text
 from exactk._report.exports import Exports
 from exactk._report.state import State, plan_of_state, sums_of_groups
 from exactk._runtime.errors import in_own_units, input_error
-from exactk._runtime.faults import Option, listed, plural
+from exactk._runtime.faults import Option, listed, one_of, plural
 from exactk._runtime.records import NamedTuple
 from exactk._runtime.table_exports import writes
 from exactk._runtime.texts import DIGITS
@@ -331,7 +331,7 @@ class Report(Exports, Mapping[str, float]):
         index = self._index_of(metric)
         groups = self.state.groups or {}
         if group is not None and group not in groups:
-            raise input_error("group", f"one of {', '.join(map(repr, groups)) or 'no groups'}", repr(group))
+            raise input_error("group", one_of(groups) if groups else "no groups", repr(group))
         sums = self._part_sums(self.state.totals if group is None else groups[group])[index]
         table, of_users = self._user_table, None
         if table is not None:

@@ -98,7 +98,7 @@ class Ranks(ExportsTable, Mapping[str, RankInterval]):
         """Return the interval of a system."""
         if system not in self._intervals:
             message = f"{system!r} is not among {', '.join(map(repr, self))}"
-            raise KeyError("; ".join(filter(None, [message, did_you_mean(str(system), self)])))
+            raise KeyError("; ".join(filter(None, [message, did_you_mean(system, self)])))
         return self._intervals[system]
 
     def __iter__(self) -> Iterator[str]:

@@ -8,7 +8,7 @@ from functools import partial, wraps
 from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar, cast
 
 from exactk import _core
-from exactk._runtime.faults import Fault, Option, Text, WriteOption, as_text, in_units, write
+from exactk._runtime.faults import Fault, Option, Text, WriteOption, as_text, in_units, one_of, write
 from exactk._runtime.texts import did_you_mean
 from exactk._runtime.unit_names import SIGNS, USERS_AND_ITEMS, Signs, UnitNames, is_word, unit_names_of_call
 
@@ -215,9 +215,7 @@ def check_among(argument: str, name: object, names: Iterable[str]) -> None:
     """Raise InputError unless a name is one of these; the hint is the most similar one."""
     some = list(names)
     if name not in some:
-        raise input_error(
-            argument, f"one of {', '.join(map(repr, some))}", repr(name), hint=did_you_mean(str(name), some)
-        )
+        raise input_error(argument, one_of(some), repr(name), hint=did_you_mean(name, some))
 
 
 def warn(*text: str | Option) -> None:

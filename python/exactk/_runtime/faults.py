@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import TypeAlias
 
 from exactk._runtime.records import Record
@@ -56,6 +56,11 @@ def listed(names: Sequence[str], most: int = 5) -> str:
     """Return names, the first ones of many and how many more there are."""
     more = f" and {len(names) - most} more" if len(names) > most else ""
     return ", ".join(names[:most]) + more
+
+
+def one_of(labels: Iterable[str | int]) -> str:
+    """Return what is expected where a name or label is none of these, of which the first ones are named."""
+    return f"one of {listed([*map(repr, labels)], 20)}"
 
 
 def capitalized(text: str) -> str:

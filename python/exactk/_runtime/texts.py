@@ -20,10 +20,11 @@ def fold(name: str) -> str:
     return name.lower().replace("-", "").replace("_", "")
 
 
-def did_you_mean(name: str, names: Iterable[str]) -> str:
-    """Return a hint with the most similar name, or an empty string."""
-    similar = similar_name(name, names)
-    return "" if similar is None else f"did you mean {similar!r}?"
+def did_you_mean(name: object, names: Iterable[str | int]) -> str:
+    """Return a hint with the most similar name, which may be an integer label, or an empty string."""
+    by_text = {str(one): one for one in names}
+    similar = similar_name(str(name), by_text)
+    return "" if similar is None else f"did you mean {by_text[similar]!r}?"
 
 
 def similar_name(name: str, names: Iterable[str], least: float = 0.6) -> str | None:
