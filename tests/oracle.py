@@ -41,7 +41,7 @@ _LIST_MEANS = {"novelty", "surprisal", "arp", "popularity_rank", "aplt"}
 _DISCOUNTED = {"epc", "efd"}  # sums over hits
 _OF_PAIRS = {"ild"}
 _OF_ITEMS = _LIST_MEANS | _DISCOUNTED | _OF_PAIRS
-OF_ALL_LISTS = ["coverage", "entropy", "gini", "num_items", "personalization"]
+OF_ALL_LISTS = ["coverage", "entropy", "gini", "item_recall", "num_items", "personalization"]
 _READS_ITEMS = _OF_ITEMS | {"unexpectedness", *OF_ALL_LISTS}
 _WITHOUT_TRUTH = _LIST_MEANS | _OF_PAIRS | {"list_fill", "unexpectedness"}
 
@@ -807,7 +807,11 @@ def _answer_of_lists(users: Mapping[Any, User], asked: Asked) -> Answer:
     lists = [_counted_items(user, asked) for user in users.values() if _has_counted_list(user, asked.rules)]
     if not lists:
         return Answer(math.nan, 0, {})
-    number = _number_of_lists(asked.metric, lists, len(asked.catalogue.items))
+    number: Fraction | float | None
+    if asked.metric == "item_recall":
+        number = _item_recall([user for user in users.values() if _has_counted_list(user, asked.rules)], lists, asked)
+    else:
+        number = _number_of_lists(asked.metric, lists, len(asked.catalogue.items))
     if number is None:
         number = {"zero": 0.0, "one": 1.0}.get(asked.rules["undefined"], math.nan)
     return Answer(float(number), len(lists), {})
@@ -834,6 +838,18 @@ def _counted_items(user: User, asked: Asked) -> list[Item]:
         raise RefusedError("an item is outside the catalogue")
     items = [item for item in items if rules["foreign_items"] == "count" or item in asked.catalogue.items]
     return items if rules["duplicate_items"] == "count" else list(dict.fromkeys(items))
+
+
+def _item_recall(users: Sequence[User], lists: Sequence[Sequence[Item]], asked: Asked) -> Fraction | None:
+    """Return the mean over relevant items of the share of their users whose list has them; None for 0 / 0."""
+    assert asked.catalogue is not None
+    found: dict[Item, list[bool]] = {}
+    for user, listed in zip(users, lists, strict=True):
+        relevant = {item for item, grade in _grades(user, asked.rules)[1] if _is_relevant(grade, asked.rules)}
+        for item in relevant:
+            if asked.rules["foreign_items"] != "ignore" or item in asked.catalogue.items:
+                found.setdefault(item, []).append(item in listed)
+    return sum((Fraction(sum(of), len(of)) for of in found.values()), Fraction(0)) / len(found) if found else None
 
 
 def _number_of_lists(metric: str, lists: Sequence[Sequence[Item]], size: int) -> Fraction | float | None:

@@ -421,7 +421,7 @@ def _draw_of_lists(rng: random.Random, rules: Mapping[str, Any]) -> dict[str, As
             choices["ties"] = "lowest_id"
         if rules["foreign_items"] == "count" and name in {"coverage", "gini"}:
             choices["foreign_items"] = "ignore"
-        if rules["duplicate_items"] == "count" and name == "personalization":
+        if rules["duplicate_items"] == "count" and name in {"item_recall", "personalization"}:
             choices["duplicate_items"] = "first"
         choices["list_users"] = rng.choice(["lists", "users"])
         text = name + (f"@{cutoff}" if cutoff else "")

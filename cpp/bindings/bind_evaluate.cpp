@@ -33,6 +33,16 @@ namespace {
 
 using OwnedAnyScores =
     std::variant<const OwnedScores*, const OwnedSparseScores*, const OwnedEmbeddings*>;
+
+Counted counted_of(const std::string& name) {
+  if (name == "lists") return Counted::lists;
+  if (name == "hits") return Counted::hits;
+  if (name == "relevant") return Counted::relevant;
+  throw InputError({.argument = "item_tallies",
+                    .expected = "'lists', 'hits' or 'relevant'",
+                    .found = "'" + name + "'"});
+}
+
 PyResult evaluate_values(
     const OwnedLists& truth, const std::optional<py::array>& grades,
     const OwnedPredictions& predictions, std::optional<const OwnedLists*> exclude,
@@ -265,15 +275,18 @@ void bind_evaluate(py::module_& module) {
   bind_class<ItemTallyRequest>(module, "ItemTallyRequest",
                                "Which lists to count the items of; see exactk/item_tally.hpp.")
       .def(py::init([](Rules rules, const std::vector<std::optional<Count>>& cutoffs,
-                       bool has_short_lists) {
-             ItemTallyRequest request{
-                 .rules = std::move(rules), .cutoffs = {}, .has_short_lists = has_short_lists};
+                       bool has_short_lists, const std::string& counted) {
+             ItemTallyRequest request{.rules = std::move(rules),
+                                      .cutoffs = {},
+                                      .has_short_lists = has_short_lists,
+                                      .counted = counted_of(counted)};
              for (const std::optional<Count> cutoff : cutoffs) {
                request.cutoffs.push_back(cutoff.value_or(kNoCutoff));
              }
              return request;
            }),
-           py::arg("rules"), py::arg("cutoffs"), py::arg("has_short_lists"));
+           py::arg("rules"), py::arg("cutoffs"), py::arg("has_short_lists"),
+           py::arg("counted") = "lists");
   module.def("evaluate", &evaluate_values, py::kw_only(), py::arg("truth"),
              py::arg("grades").noconvert() = py::none(), py::arg("predictions").none(false),
              py::arg("exclude") = py::none(), py::arg("items") = py::none(),

@@ -126,6 +126,31 @@ TEST_CASE("items that cannot be counted are refused") {
   CHECK(refuse({counting_foreign(), {2, 2}, false}, ids) == "item_tallies");
   CHECK(refuse({counting_foreign(), {0}, false}, ids) == "item_tallies");
   CHECK(refuse({counting_foreign(), {2}, false}, repeated) == "items");
+  Rules repeating = counting_foreign();
+  repeating.duplicate_items = Duplicates::count;
+  CHECK(refuse({repeating, {2}, false}, ids) == "nothing");
+  CHECK(refuse({repeating, {2}, false, Counted::hits}, ids) == "item_tallies");
+  CHECK(refuse({repeating, {2}, false, Counted::relevant}, ids) == "item_tallies");
+}
+
+TEST_CASE("hits and relevant items are counted apart, with those outside the catalogue") {
+  const Input input{.truth = lists({{3, 5, 9}, {3, 8}, {7}}),
+                    .predictions = lists({{4, 9, 3}, {3, 5}, {}})};
+  const std::vector<std::int64_t> ids = {3, 4, 5};
+  Rules ignoring;
+  ignoring.foreign_items = ForeignItems::ignore;
+  const auto counted = [&](const Rules& rules, const std::vector<Count>& cutoffs, Counted what) {
+    return count(input, {{{rules, cutoffs, false, what}}}, catalogue_of(ids)).item_tallies.front();
+  };
+  const ItemTally hits = counted(counting_foreign(), {1, 2, kNoCutoff}, Counted::hits);
+  CHECK(hits.counts == std::vector<Count>{1, 1, 2, 0, 0, 0, 0, 0, 0, 0, 1, 1});  // 3, 4, 5, 9
+  CHECK(hits.foreign_items == std::vector<std::int64_t>{9});
+  CHECK(hits.list_lengths.back() == std::vector<Count>{1, 1, 1});
+  CHECK(counted(ignoring, {2}, Counted::hits).counts == std::vector<Count>{1, 0, 0});
+  const ItemTally relevant = counted(counting_foreign(), {1, 2}, Counted::relevant);
+  CHECK(relevant.counts == std::vector<Count>{2, 2, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1});
+  CHECK(relevant.foreign_items == std::vector<std::int64_t>{7, 8, 9});
+  CHECK(counted(ignoring, {1}, Counted::relevant).counts == std::vector<Count>{2, 0, 1});
 }
 
 TEST_CASE("groups that cannot be counted are refused") {

@@ -476,6 +476,7 @@ class ItemTallyRequest:
         rules: Rules,
         cutoffs: collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex | None],
         has_short_lists: bool,
+        counted: str = "lists",
     ) -> None: ...
 
 class PairedValue:

@@ -44,6 +44,7 @@ class MetricNames:
     gini: Metric
     entropy: Metric
     personalization: Metric
+    item_recall: Metric
     exposure: Metric
     rsp: Metric
     reo: Metric

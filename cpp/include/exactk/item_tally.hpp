@@ -1,4 +1,5 @@
-// How many lists have each item: metrics of all lists together are computed from that.
+// How many lists have each item, and how many of these as a hit: metrics of all lists together are
+// computed from that.
 #pragma once
 
 #include <cstdint>
@@ -9,10 +10,15 @@
 
 namespace exactk {
 
+// What is counted of the users whose lists count: the items of the list, those that are relevant,
+// or all relevant items, which are the same at any cutoff.
+enum class Counted : std::uint8_t { lists, hits, relevant };
+
 struct ItemTallyRequest {
   Rules rules;                   // by which lists are read, and users counted
   std::vector<Count> cutoffs;    // ascending
   bool has_short_lists = false;  // whether to count items by the length of short lists
+  Counted counted = Counted::lists;
 };
 
 // Lists with fewer items than the cutoff that have the item.

@@ -68,21 +68,27 @@ void ListReader::note_unusual_items(std::span<ItemNumber> numbers, ListRows& row
   rows.set_first_ranks(first_foreign, first_unseen);
 }
 
-// Notes the relevant items of the catalogue, in the last row.
+// Notes the relevant items, in the last row.
 void ListReader::note_relevant(Count user, const Matches& matches, const JudgingRules& rules,
                                ListRows& rows) {
   relevant_.clear();
+  foreign_relevant_.clear();
   const Lists& truth = job_.request.truth;
   const auto note = [&](const auto& items) {
     judge_.for_each_relevant(rules, matches, [&](std::size_t entry) {
       const auto item = static_cast<std::int64_t>(items[entry]);
       const ItemNumber number = job_.catalogue.find(static_cast<std::uint64_t>(item));
-      if (number < job_.catalogue.foreign()) relevant_.push_back(number);
+      if (number < job_.catalogue.foreign()) {
+        relevant_.push_back(number);
+      } else {
+        foreign_relevant_.push_back(item);
+      }
     });
   };
   std::visit([&](const auto& ids) { note(row_slice(ids, truth, user)); }, truth.items);
   sort(std::span(relevant_), std::less<>(), job_.run);
-  rows.set_relevant(relevant_);
+  sort(std::span(foreign_relevant_), std::less<>(), job_.run);
+  rows.set_relevant(relevant_, foreign_relevant_);
 }
 
 // Adds the items' ranks in the base list to the row added last. Returns whether the base list has

@@ -70,7 +70,8 @@ class ListReader {
   // Of the user's lists that a metric reads, perhaps repeated.
   std::vector<std::int64_t> foreign_items_;
   std::vector<std::int64_t> unseen_items_;
-  std::vector<ItemNumber> relevant_;  // of the list read last: items of the catalogue
+  std::vector<ItemNumber> relevant_;            // of the list read last: items of the catalogue
+  std::vector<std::int64_t> foreign_relevant_;  // and the others
 };
 
 }  // namespace exactk

@@ -204,8 +204,7 @@ void choose_depths(Plan& plan) {
   for (const ListCount& list_count : plan.list_counts) {
     plan.depth = std::max(plan.depth, list_count.depth);
     deepen(plan.list_depths, list_count.judging_rules_index, list_count.depth);
-    if (list_count.info != nullptr && list_count.info->reads_truth)
-      plan.reads_relevant[list_count.judging_rules_index] = true;
+    if (list_count.reads_relevant) plan.reads_relevant[list_count.judging_rules_index] = true;
     if (list_count.rules->ties == Ties::raise)
       plan.tie_free_list_depth = std::max(plan.tie_free_list_depth, list_count.depth);
   }
@@ -356,12 +355,18 @@ Plan make_plan(const Request& request) {
   }
   for (const ItemTallyRequest& tally : request.item_tallies) {
     check_item_tally(tally);
-    plan.list_counts.push_back({.rules = &tally.rules, .depth = tally.cutoffs.back()});
+    const bool reads_list = tally.counted != Counted::relevant;
+    plan.list_counts.push_back({.rules = &tally.rules,
+                                .depth = reads_list ? tally.cutoffs.back() : 1,
+                                .reads_relevant = tally.counted != Counted::lists});
   }
   for (const PlannedValue& tally : request.group_tallies) {
     const MetricInfo& info = find_metric(tally.metric);
     check_group_tally(info, tally);
-    plan.list_counts.push_back({.rules = &tally.rules, .depth = tally.cutoff, .info = &info});
+    plan.list_counts.push_back({.rules = &tally.rules,
+                                .depth = tally.cutoff,
+                                .info = &info,
+                                .reads_relevant = info.reads_truth});
   }
   check_rules(request.tally_rules, "convention");
   choose_cutoff_sets(plan, cutoffs);

@@ -73,6 +73,7 @@ struct ListCount {
   const Rules* rules;
   Count depth;                       // the last cutoff
   const MetricInfo* info = nullptr;  // of a group tally
+  bool reads_relevant = false;       // of the catalogue
   std::size_t judging_rules_index = 0;
 };
 

@@ -245,6 +245,11 @@ void check_item_tally(const ItemTallyRequest& tally) {
                       .found = std::move(found)});
   };
   if (tally.cutoffs.empty()) refuse_cutoffs("no cutoff");
+  if (tally.counted != Counted::lists && tally.rules.duplicate_items == Duplicates::count) {
+    throw InputError({.argument = "item_tallies",
+                      .expected = "items that count once",
+                      .found = "duplicate_items='count'"});
+  }
   Count previous = 0;
   for (const Count cutoff : tally.cutoffs) {
     if (cutoff <= previous || (cutoff > kMaxCutoff && cutoff != kNoCutoff))

@@ -38,7 +38,28 @@ void ItemCounter::count_lists(std::size_t column, Count length) {
   ++lists[index];
 }
 
+// They count at all cutoffs.
+void ItemCounter::add_relevant(const ListRow& list) {
+  in_chunks(list.relevant.size(), run_, [&](std::size_t begin, std::size_t end) {
+    for (const ItemNumber item : list.relevant.subspan(begin, end - begin)) count_item(item, 0);
+  });
+  std::size_t size = list.relevant.size();
+  if (request_.rules.foreign_items != ForeignItems::ignore) {
+    in_chunks(list.foreign_relevant.size(), run_, [&](std::size_t begin, std::size_t end) {
+      for (const std::int64_t item : list.foreign_relevant.subspan(begin, end - begin)) {
+        count_item(row_of_foreign(item), 0);
+      }
+    });
+    size += list.foreign_relevant.size();
+  }
+  for (std::size_t column = 0; column < request_.cutoffs.size(); ++column) {
+    count_lists(column, static_cast<Count>(size));
+  }
+}
+
 void ItemCounter::add(const ListRow& list) {
+  if (request_.counted == Counted::relevant) return add_relevant(list);
+  const bool only_hits = request_.counted == Counted::hits;
   const std::vector<Count>& cutoffs = request_.cutoffs;
   rows_.clear();
   std::size_t length = 0;  // items that count
@@ -54,7 +75,10 @@ void ItemCounter::add(const ListRow& list) {
         if (row > items_) continue;
         const std::int64_t item = list.foreign_items[foreign++];
         if (request_.rules.foreign_items != ForeignItems::count) continue;
+        if (only_hits && !std::ranges::binary_search(list.foreign_relevant, item)) continue;
         row = row_of_foreign(item);
+      } else if (only_hits && !std::ranges::binary_search(list.relevant, list.items[i])) {
+        continue;
       }
       count_item(row, column);
       ++length;

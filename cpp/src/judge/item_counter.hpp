@@ -35,6 +35,7 @@ class ItemCounter {
   using ShortKey = std::uint64_t;
 
   [[nodiscard]] std::size_t row_of_foreign(std::int64_t item);
+  void add_relevant(const ListRow& list);
   void count_item(std::size_t row, std::size_t interval);
   void count_lists(std::size_t column, Count length);
   void count_short_lists();

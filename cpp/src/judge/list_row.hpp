@@ -25,6 +25,7 @@ struct ListRow {
   std::span<const ItemNumber> history = {};  // what the user has in train: ascending positions
   // Relevant items of the catalogue, if a metric reads those that the list lacks: ascending.
   std::span<const ItemNumber> relevant = {};
+  std::span<const std::int64_t> foreign_relevant = {};  // ids of the others, ascending
   std::span<const Count> tied_ranks = {};  // whose item scores the same as the next one; ascending
 
   static constexpr Count kNotInBase = -1;
@@ -44,6 +45,7 @@ class ListRows {
     foreign_items_.clear();
     tied_ranks_.clear();
     relevant_.clear();
+    foreign_relevant_.clear();
   }
 
   // Adds a row and returns its items, to be written before the next call.
@@ -73,9 +75,11 @@ class ListRows {
     const std::size_t size = rows_.back().foreign_items.size() + 1;
     rows_.back().foreign_items = std::span(foreign_items_).last(size);
   }
-  void set_relevant(std::span<const ItemNumber> relevant) {
+  void set_relevant(std::span<const ItemNumber> relevant, std::span<const std::int64_t> foreign) {
     relevant_.insert(relevant_.end(), relevant.begin(), relevant.end());
     rows_.back().relevant = std::span(relevant_).last(relevant.size());
+    foreign_relevant_.insert(foreign_relevant_.end(), foreign.begin(), foreign.end());
+    rows_.back().foreign_relevant = std::span(foreign_relevant_).last(foreign.size());
   }
   void add_tied_rank(Count rank) {
     tied_ranks_.push_back(rank);
@@ -90,6 +94,7 @@ class ListRows {
     std::size_t foreign_item = 0;
     std::size_t tied_rank = 0;
     std::size_t relevant = 0;
+    std::size_t foreign_relevant = 0;
     for (ListRow& row : rows_) {  // the vectors may have moved
       row.items = std::span(items_).subspan(item, row.items.size());
       row.base_ranks = std::span(base_ranks_).subspan(base_rank, row.base_ranks.size());
@@ -101,6 +106,9 @@ class ListRows {
       tied_rank += row.tied_ranks.size();
       row.relevant = std::span(relevant_).subspan(relevant, row.relevant.size());
       relevant += row.relevant.size();
+      row.foreign_relevant =
+          std::span(foreign_relevant_).subspan(foreign_relevant, row.foreign_relevant.size());
+      foreign_relevant += row.foreign_relevant.size();
     }
     return rows_;
   }
@@ -109,11 +117,12 @@ class ListRows {
   static constexpr std::size_t kMaxItems = 4096;
 
   std::vector<ListRow> rows_;
-  std::vector<ItemNumber> items_;            // of all users, in order
-  std::vector<Count> base_ranks_;            // likewise
-  std::vector<std::int64_t> foreign_items_;  // likewise
-  std::vector<Count> tied_ranks_;            // likewise
-  std::vector<ItemNumber> relevant_;         // likewise
+  std::vector<ItemNumber> items_;               // of all users, in order
+  std::vector<Count> base_ranks_;               // likewise
+  std::vector<std::int64_t> foreign_items_;     // likewise
+  std::vector<Count> tied_ranks_;               // likewise
+  std::vector<ItemNumber> relevant_;            // likewise
+  std::vector<std::int64_t> foreign_relevant_;  // likewise
 };
 
 }  // namespace exactk

@@ -56,8 +56,8 @@ using AllMetrics = MetricList<
     Judged, Bpref, NumHits, NumRelevant, NumRecommended, ListFill, UserCoverage, Novelty, Surprisal,
     ExpectedPopularityComplement, ExpectedFreeDiscovery, AverageRecommendationPopularity,
     PopularityRank, AveragePercentageOfLongTail, IntraListDiversity, Serendipity, Calibration,
-    Unexpectedness, Coverage, NumItems, Gini, Entropy, Personalization, Exposure, Rsp, Reo, Overlap,
-    Jaccard, RankBiasedOverlap, KendallTau, LeastItemPromoted, PrecisionOfGroup>;
+    Unexpectedness, Coverage, NumItems, Gini, Entropy, Personalization, ItemRecall, Exposure, Rsp,
+    Reo, Overlap, Jaccard, RankBiasedOverlap, KendallTau, LeastItemPromoted, PrecisionOfGroup>;
 static_assert(AllMetrics::info.back().of_item_group, "the last metric stands for another one");
 
 // Checks that every name and alias belongs to one metric.

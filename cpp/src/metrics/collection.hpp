@@ -109,4 +109,24 @@ struct Personalization {
       .of_collection = true};
 };
 
+struct ItemRecall {
+  static constexpr std::string_view kAliases[] = {"item_true_positive_rate"};
+  static constexpr std::string_view kOwnFields[] = {"foreign_items", "list_users"};
+  static constexpr MetricInfo info{
+      .name = "item_recall",
+      .aliases = kAliases,
+      .summary =
+          "mean over the relevant items of the share of the users to whom an item is relevant "
+          "whose list has it",
+      .formula =
+          "mean over i with R(i) > 0 of H(i) / R(i), where R(i) is the number of lists of "
+          "users to whom i is relevant, and H(i) how many of these have it",
+      .source = "Zhu, He, Zhao, Zhang, Wang, Caverlee 2021",
+      .undefined_case = "no item is relevant",
+      .micro = false,
+      .own_fields = kOwnFields,
+      .walks_list = true,
+      .of_collection = true};
+};
+
 }  // namespace exactk

@@ -112,7 +112,7 @@ _core_value = attrgetter("core")
 
 
 def _core_tally(tally: TallyPlan) -> _core.ItemTallyRequest:
-    return _core.ItemTallyRequest(core_rules(tally.rules), tally.cutoffs, tally.has_short_lists)
+    return _core.ItemTallyRequest(core_rules(tally.rules), tally.cutoffs, tally.has_short_lists, tally.counted)
 
 
 def _values_of_groups(plan: Plan) -> list[_core.PlannedValue]:

@@ -97,7 +97,7 @@ class Problem(NamedTuple):
     def list_tallies(self) -> tuple[ListTally, ...]:
         """The rules and the last cutoff of each tally of lists."""
         return (
-            *(ListTally(tally.rules, tally.cutoffs[-1]) for tally in self.item_tallies),
+            *(ListTally(tally.rules, tally.last_rank) for tally in self.item_tallies),
             *(ListTally(value.rules, value.cutoff) for value in self.group_tallies),
         )
 

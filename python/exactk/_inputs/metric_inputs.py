@@ -118,7 +118,7 @@ def _divides_by_catalogue(value: Value) -> bool:
         return bool(rules["gini_items"] == "catalogue")
     if "entropy_over" in info.own_fields:
         return bool(rules["entropy_over"] == "log_items")
-    return info.unit_range and "list_similarity" not in info.own_fields
+    return info.unit_range and "list_similarity" not in info.own_fields and not value.counts_hits
 
 
 def _check_fields(value: Value) -> None:
@@ -128,7 +128,7 @@ def _check_fields(value: Value) -> None:
         hint = f"it divides by the items of the catalogue: {_with_field(value, 'foreign_items', 'ignore')} leaves out the others"
         raise input_error("metrics", expected, "'count', by which other items count too", hint=hint)
     reads_sets = "list_similarity" in own_fields or (value.info.reads_groups and value.info.reads_history)
-    if rules["duplicate_items"] == "count" and reads_sets:
+    if rules["duplicate_items"] == "count" and (reads_sets or value.counts_hits):
         expected = f"{value.spelling}: duplicate_items of 'first' or 'raise'"
         raise input_error("metrics", expected, "'count', by which a list is no set of items")
 

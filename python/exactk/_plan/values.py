@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from functools import cached_property
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from exactk import _core
 from exactk._plan.fields import FIELDS, STANDARD_RULES, core_rules, fields_of
@@ -101,6 +101,11 @@ class Value(Record):
     def is_share(self) -> bool:
         """Whether the value is the share that a group of items has in another value."""
         return self.item_group is not None and bool(self.rules["item_group_value"] == "share")
+
+    @property
+    def counts_hits(self) -> bool:
+        """Whether all lists together have the value, by how often each item is a hit."""
+        return self.info.of_collection and self.info.reads_truth and not self.info.reads_groups
 
     @cached_property
     def needs(self) -> Needs:
@@ -395,12 +400,22 @@ _COUNTING_FIELDS = ("foreign_items", "list_users", "users", "empty_truth", "empt
 """The fields that decide which lists and items are counted, beside those that decide how lists are read."""
 
 
+Counted: TypeAlias = Literal["lists", "hits", "relevant"]
+"""What is counted of the users whose lists count: the items of the list, those that are relevant, or all that are."""
+
+
 class TallyPlan(NamedTuple):
     """Lists whose items are counted, for all values of these lists."""
 
     rules: Mapping[str, Any]  # of any of these values
     cutoffs: tuple[int | None, ...]  # ascending; None, the last: whole lists
     has_short_lists: bool  # whether items are counted by the length of short lists too
+    counted: Counted = "lists"
+
+    @property
+    def last_rank(self) -> int | None:
+        """The last rank of the lists that is read; None: all."""
+        return 1 if self.counted == "relevant" else self.cutoffs[-1]
 
     @property
     def lists_are_sets(self) -> bool:
@@ -413,22 +428,39 @@ def plan_item_tallies(values: Sequence[Value]) -> tuple[TallyPlan, ...]:
     by_key: dict[tuple[Any, ...], list[Value]] = {}
     for value in values:
         if value.info.of_collection and not value.info.reads_groups:
-            by_key.setdefault(counting_key(value.rules), []).append(value)
-    return tuple(_plan_of_values(by_key[key]) for key in sorted(by_key, key=repr))
+            for counted in _counted_for(value):
+                by_key.setdefault((*counting_key(value.rules), counted), []).append(value)
+    return tuple(_plan_of_values(by_key[key], key[-1]) for key in sorted(by_key, key=repr))
+
+
+def _counted_for(value: Value) -> tuple[Counted, ...]:
+    return ("hits", "relevant") if value.counts_hits else ("lists",)
 
 
 def tally_index(value: Value, tallies: Sequence[TallyPlan]) -> tuple[int, int]:
-    """Return which of the tallies has the value's lists, and the column of its cutoff."""
-    index = [counting_key(tally.rules) for tally in tallies].index(counting_key(value.rules))
+    """Return which of the tallies has the value's lists, or its hits, and the column of its cutoff."""
+    index = _index_of(value, _counted_for(value)[0], tallies)
     return index, tallies[index].cutoffs.index(value.cutoff)
 
 
-def _plan_of_values(values: Sequence[Value]) -> TallyPlan:
+def relevant_index(value: Value, tallies: Sequence[TallyPlan]) -> int:
+    """Return which of the tallies has the relevant items of which the value counts the hits."""
+    return _index_of(value, "relevant", tallies)
+
+
+def _index_of(value: Value, counted: Counted, tallies: Sequence[TallyPlan]) -> int:
+    keys = [(counting_key(tally.rules), tally.counted) for tally in tallies]
+    return keys.index((counting_key(value.rules), counted))
+
+
+def _plan_of_values(values: Sequence[Value], counted: Counted) -> TallyPlan:
+    if counted == "relevant":
+        return TallyPlan(values[0].rules, (None,), has_short_lists=False, counted=counted)
     cutoffs = sorted({value.cutoff for value in values}, key=lambda cutoff: cutoff or math.inf)
     needs_lengths = any(
         "list_similarity" in value.info.own_fields and value.rules["list_similarity"] == "cosine" for value in values
     )
-    return TallyPlan(values[0].rules, tuple(cutoffs), needs_lengths)
+    return TallyPlan(values[0].rules, tuple(cutoffs), needs_lengths, counted)
 
 
 def counting_key(rules: Mapping[str, Any]) -> tuple[Any, ...]:

@@ -756,6 +756,8 @@ class Comparison(Exports, Mapping[str, Mapping[str, float]]):
         if table == "by_item_group":
             self.columns(table)  # raises where there are none
             return self._table.table(self._table.rows_of_item_groups(names), digits, **how)
+        if table == "per_item":
+            return Table.of_columns(self.columns(table), 3, digits)
         if table != "per_user":
             rows = self._table.rows(None if table == "values" else self._labels(), names)
             if not rows:

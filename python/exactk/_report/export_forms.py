@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from exactk._plan.values import Value
 
 
-TableName = Literal["values", "per_user", "by_group", "by_item_group"]
+TableName = Literal["values", "per_user", "by_group", "by_item_group", "per_item"]
 
 Columns = dict[str, Any]
 """The columns of a table by name: arrays or lists."""

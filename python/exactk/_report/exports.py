@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from exactk._report.verdicts import Gate
     from exactk._runtime.table import Table
 
-TABLES = ("values", "per_user", "by_group", "by_item_group")
+TABLES = ("values", "per_user", "by_group", "by_item_group", "per_item")
 
 
 class Exports(ShowsTables):
@@ -124,7 +124,7 @@ class Exports(ShowsTables):
 
         Parameters
         ----------
-        table : {"values", "per_user", "by_group", "by_item_group"}
+        table : {"values", "per_user", "by_group", "by_item_group", "per_item"}
             What the rows are; see `to_latex`.
         digits : int
             Decimals of each number but counts.
@@ -161,7 +161,7 @@ class Exports(ShowsTables):
 
         Parameters
         ----------
-        table : {"values", "per_user", "by_group", "by_item_group"}
+        table : {"values", "per_user", "by_group", "by_item_group", "per_item"}
             What the rows are: metrics, users, groups and metrics, or groups of items and metrics.
         digits : int
             Decimals of each number but counts.
@@ -211,7 +211,7 @@ class Exports(ShowsTables):
 
         Parameters
         ----------
-        table : {"values", "per_user", "by_group", "by_item_group"}
+        table : {"values", "per_user", "by_group", "by_item_group", "per_item"}
             What the rows are; see `to_pandas`.
         wide : bool, optional
             Whether to return one column per metric; see `to_pandas`.
@@ -225,7 +225,7 @@ class Exports(ShowsTables):
 
         Parameters
         ----------
-        table : {"values", "per_user", "by_group", "by_item_group"}
+        table : {"values", "per_user", "by_group", "by_item_group", "per_item"}
             What the rows are: metrics, users, groups and metrics, or groups of items and metrics. A comparison stacks the rows of all systems, with
             the system's name in the first column, ``system``.
         wide : bool, optional

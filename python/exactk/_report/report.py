@@ -14,7 +14,7 @@ import numpy as np
 from exactk._inputs.checks import read_only
 from exactk._plan.conventions import description
 from exactk._plan.metric_strings import canonical_name
-from exactk._plan.values import group_tally_index, tally_index
+from exactk._plan.values import group_tally_index, relevant_index, tally_index
 from exactk._report.counts import count_text
 from exactk._report.exports import Exports
 from exactk._report.state import State, plan_of_state, sums_of_groups
@@ -113,6 +113,11 @@ class Report(Exports, Mapping[str, float]):
         ``item_group=``, under the name of the metric: ``recall@20(item_group=tail)`` is
         ``report.by_item_group["tail"]["recall@20"]``. NaN for a group that the metric leaves out. Empty without such a
         metric.
+    per_item : mapping of {str: ndarray}
+        How often each item is recommended, relevant and hit, as columns with a row per item and cutoff: the item, ``k``,
+        ``recommended``, ``relevant`` and ``hits`` as numbers of lists, ``recall`` (hits / relevant) and ``precision``
+        (hits / recommended), NaN for 0 / 0. ``item_recall@k`` has items counted as relevant and hit, any other metric
+        of items such as ``coverage@k`` as recommended; empty without one.
     counts : Mapping
         Counts under the convention's own rules:
 
@@ -239,7 +244,9 @@ class Report(Exports, Mapping[str, float]):
         if value.info.reads_groups:
             return value_of_group_tally(value, self._group_tally_of(value, tallies))
         catalogue = self.state.catalogue
-        return value_of_tally(value, *self._tally_of(value, tallies), 0 if catalogue is None else catalogue.size)
+        relevant = tallies.items[relevant_index(value, self._plan.item_tallies)] if value.counts_hits else None
+        size = 0 if catalogue is None else catalogue.size
+        return value_of_tally(value, *self._tally_of(value, tallies), size, relevant)
 
     @cached_property
     def _evaluated(self) -> list[int]:
@@ -480,6 +487,8 @@ class Report(Exports, Mapping[str, float]):
         from exactk._plan.metric_strings import plan
         from exactk._report.state import by_name
 
+        if table == "per_item":
+            raise input_error("metrics", "None in this table, which is of items", repr(metrics))
         asked: Any = metrics  # which plan() checks
         values = plan(asked, self.convention, compares_lists=None, customs=by_name(self.state.custom_metrics))
         of_groups = {name for rows in self._item_groups.values() for name in rows}
@@ -604,6 +613,14 @@ class Report(Exports, Mapping[str, float]):
                 for label, number in zip(tally.labels, numbers_of_item_groups(value, tally), strict=True):
                     add(label, value, number, None)
         return groups
+
+    @property
+    def per_item(self) -> Mapping[str, NDArray[Any]]:
+        """How often each item is recommended, relevant and hit."""
+        from exactk._report.metric_mapping import ReadOnlyMapping
+
+        columns = self.columns("per_item") if any(self.state.item_tallies) else {}
+        return ReadOnlyMapping({name: read_only(np.asarray(column)) for name, column in columns.items()})
 
     @property
     def unit_names(self) -> UnitNames:
@@ -934,6 +951,8 @@ class Report(Exports, Mapping[str, float]):
             hint = "exactk.compare_reports({'name': report}) has a row for it"
             raise input_error("systems_as_rows", "False for the report of one system", "True", hint=hint)
         columns = self.columns(table)
+        if table == "per_item":
+            return Table.of_columns(columns, 2, digits)
         if table == "per_user":
             keys, spellings = len(user_columns(self.users, "")), self._plan.spellings_by_name
             if names is not None:
@@ -1135,6 +1154,8 @@ class Report(Exports, Mapping[str, float]):
             return self._columns_of_groups(wide=bool(wide))
         if table == "by_item_group":
             return self._columns_of_item_groups(wide=bool(wide))
+        if table == "per_item":
+            return self._columns_of_items()
         raise unknown_table(table)
 
     def _columns_of_values(self, *, wide: bool) -> Columns:
@@ -1204,6 +1225,15 @@ class Report(Exports, Mapping[str, float]):
             **metric_columns([row.of for row in rows]),
             **_numbers_of_item_groups(rows, self.state.unit_names.items),
         }
+
+    def _columns_of_items(self) -> Columns:
+        from exactk._report.export_forms import join_columns
+        from exactk._report.item_counts import columns_of_items
+
+        keys, columns = columns_of_items(self._plan.item_tallies, self.state.item_tallies)
+        array = keys if isinstance(keys, np.ndarray) else np.array([*keys, None], object)[:-1]
+        rows = len(columns["k"]) // max(1, len(array))
+        return join_columns({self.state.unit_names.item: np.repeat(array, rows)}, columns)
 
     def _labels(self, labels: Iterable[Label]) -> list[Label]:
         """Return the labels as a column, with the order of all groups if there is one."""

@@ -32,7 +32,11 @@ def has_fixed_size(value: Value) -> bool:
     rules = value.rules
     if not value.info.of_collection:
         return True
-    if value.info.reads_groups or ("list_similarity" in value.info.own_fields and rules["list_similarity"] == "cosine"):
+    if (
+        value.info.reads_groups
+        or value.counts_hits
+        or ("list_similarity" in value.info.own_fields and rules["list_similarity"] == "cosine")
+    ):
         return False
     return bool(rules["foreign_items"] != "count" and rules["duplicate_items"] != "count")
 

@@ -18,9 +18,11 @@ from exactk._plan.values import (
     plan_item_tallies,
     range_of,
     reads_item_values,
+    relevant_index,
+    tally_index,
 )
 from exactk._report.sums import Label, Sums
-from exactk._report.tallies import Tallies, check_group_count, group_tally_from_bytes, tally_from_bytes
+from exactk._report.tallies import Tallies, check_group_count, check_hits, group_tally_from_bytes, tally_from_bytes
 from exactk._runtime.errors import StateMismatchError, as_unit_names
 from exactk._runtime.faults import listed, plural
 from exactk._runtime.records import NamedTuple
@@ -483,8 +485,14 @@ def checked_tallies(
     most = max([*(tally.lists for tally in whole.items), *(tally.lists for tally in whole.groups)])
     if most > users:
         raise ShapeError("tallies", f"tallies of at most {users} lists", most)
-    for one, tally in zip(of_items, whole.items, strict=True):
-        if one.rules["foreign_items"] != "count" and len(tally.keys) > catalogue.size:
+    for value in values:
+        if value.counts_hits:
+            hits, relevant = tally_index(value, of_items)[0], relevant_index(value, of_items)
+            for one in sets:
+                check_hits(one.items[hits], one.items[relevant])
+    for counted, tally in zip(of_items, whole.items, strict=True):
+        has_foreign = counted.counted == "relevant" and counted.rules["foreign_items"] == "raise"
+        if not has_foreign and counted.rules["foreign_items"] != "count" and len(tally.keys) > catalogue.size:
             raise ShapeError("tallies", f"tallies of at most {catalogue.size} items", len(tally.keys))
     return whole, dict(zip(labels, sets, strict=False))  # without labels, those of nobody
 

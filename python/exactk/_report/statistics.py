@@ -38,7 +38,12 @@ _SCALE = 384  # bits of the inverse root of a length; sums of squares are below 
 
 
 def collection_value(
-    metric: str, tally: ItemTally, column: int, catalogue_size: int, rules: Mapping[str, Any]
+    metric: str,
+    tally: ItemTally,
+    column: int,
+    catalogue_size: int,
+    rules: Mapping[str, Any],
+    relevant: ItemTally | None = None,
 ) -> float | None:
     """Return the value of a metric at one of the tally's cutoffs; None if it is 0 / 0.
 
@@ -46,6 +51,8 @@ def collection_value(
     """
     if not tally.lists:
         return math.nan
+    if relevant is not None:
+        return _mean_recall(tally.counts_of(relevant.keys, column), relevant.counts[:, 0])
     return _VALUES[metric](tally, column, catalogue_size, rules)
 
 
@@ -74,6 +81,17 @@ def _num_items(tally: ItemTally, column: int) -> int:
 def _coverage(tally: ItemTally, column: int, catalogue_size: int, _rules: Mapping[str, Any]) -> float | None:
     """Return the share of the items that are recommended."""
     return _quotient(_num_items(tally, column), catalogue_size)
+
+
+def _mean_recall(hits: Integers, relevant: Integers) -> float | None:
+    """Return the mean of hits / relevant: the items that are relevant to equally many users are summed exactly."""
+    numbers, which = np.unique(relevant, return_inverse=True)
+    sums = np.zeros(len(numbers), np.int64)
+    np.add.at(sums, which.ravel(), hits)
+    total = Decimal(0)
+    for number, of_equal in zip(numbers.tolist(), sums.tolist(), strict=True):
+        total = _DECIMAL_DIGITS.add(total, _DECIMAL_DIGITS.divide(Decimal(of_equal), Decimal(number)))
+    return float(_DECIMAL_DIGITS.divide(total, Decimal(len(relevant)))) if len(relevant) else None
 
 
 def _item_count(tally: ItemTally, column: int, _size: int, _rules: Mapping[str, Any]) -> float | None:
@@ -226,9 +244,14 @@ def value_of_sums(value: Value, sums: Sequence[Sums], *, weighted: bool) -> floa
     return number if decimals is None else _round_to_decimals(number, decimals)
 
 
-def value_of_tally(value: Value, tally: ItemTally, column: int, catalogue_size: int) -> float:
-    """Return a value of all lists together, at the cutoff in a column of their tally, rounded by its rules."""
-    return _rounded_value(value, collection_value(value.metric, tally, column, catalogue_size, value.rules))
+def value_of_tally(
+    value: Value, tally: ItemTally, column: int, catalogue_size: int, relevant: ItemTally | None = None
+) -> float:
+    """Return a value of all lists together, at the cutoff in a column of their tally, rounded by its rules.
+
+    A value of hits needs the tally of the relevant items too.
+    """
+    return _rounded_value(value, collection_value(value.metric, tally, column, catalogue_size, value.rules, relevant))
 
 
 def value_of_group_tally(value: Value, tally: GroupTally) -> float:

@@ -202,6 +202,12 @@ class ItemTally:
         """Return the number of items that all lists have down to a cutoff."""
         return int(self.list_lengths[column].prod(axis=1).sum())
 
+    def counts_of(self, keys: TallyKeys, column: int) -> Integers:
+        """Return the counts of these items, among which are all of the tally's, at one of the cutoffs."""
+        counts = np.zeros(len(keys), np.int64)
+        counts[_positions_among(self.keys, keys)] = self.counts[:, column]
+        return counts
+
     def plus(self, other: ItemTally) -> ItemTally:
         """Return the tally of both sets of lists, which must be counted at the same cutoffs."""
         if self.cutoffs != other.cutoffs or (self.short_lists is None) != (other.short_lists is None):
@@ -210,7 +216,7 @@ class ItemTally:
         tallies = (self, other)
         if sum(max(tally.lists, tally.entries(-1)) for tally in tallies) >= MOST:
             raise StateMismatchError("parts: expected fewer than 2^62 recommended items, found more", "parts")
-        keys = _union_of_keys(self.keys, other.keys)
+        keys = union_of_keys(self.keys, other.keys)
         positions = [_positions_among(tally.keys, keys) for tally in tallies]
         counts = np.zeros((len(keys), len(self.cutoffs)), np.int64)
         for tally, rows in zip(tallies, positions, strict=True):
@@ -266,7 +272,7 @@ def _equal_keys(one: TallyKeys, other: TallyKeys) -> bool:
     return isinstance(one, tuple) and one == other
 
 
-def _union_of_keys(one: TallyKeys, other: TallyKeys) -> TallyKeys:
+def union_of_keys(one: TallyKeys, other: TallyKeys) -> TallyKeys:
     """Return the keys of both, ascending."""
     if not len(one) or not len(other):
         return one if len(one) else other
@@ -352,6 +358,15 @@ def _check_tally(tally: ItemTally, *, lists_are_sets: bool) -> None:
             raise ShapeError("tally", f"items in at most {with_items} lists", int(counts.max()))
         if tally.short_lists is not None:
             _check_short_lists(tally, column)
+
+
+def check_hits(hits: ItemTally, relevant: ItemTally) -> None:
+    """Raise ValueError unless the hits are of relevant items of the same lists."""
+    if hits.lists != relevant.lists:
+        raise ShapeError("tally", f"relevant items of {hits.lists} lists", relevant.lists)
+    keys = union_of_keys(hits.keys, relevant.keys)
+    if len(keys) > len(relevant.keys) or (hits.counts_of(keys, -1) > relevant.counts_of(keys, -1)).any():
+        raise ShapeError("tally", "hits of items that are as often relevant", len(hits.keys))
 
 
 def _check_short_lists(tally: ItemTally, column: int) -> None:

@@ -35,7 +35,7 @@ def count_items(users: JudgedUsers, some: Sequence[int], tally: TallyPlan) -> It
     """Return how many of the lists of some users have each item."""
     rules, cutoffs = tally.rules, tally.cutoffs
     counted = [user for user in some if is_counted_list(users, user, rules)]
-    lists = [_listed_items(users, users.judged_user(user, list_rules(rules)), rules, cutoffs) for user in counted]
+    lists = [_counted_items(users, user, tally) for user in counted]
     tied_ranks = [users.tied_list_ranks(user, rules) for user in counted]
     catalogue = [*users.catalogue.positions]
     foreign = sorted({item for tops in lists for items in tops for item in items} - {*catalogue})
@@ -58,7 +58,7 @@ def count_items(users: JudgedUsers, some: Sequence[int], tally: TallyPlan) -> It
     return ItemCounts(
         counts,
         np.array(foreign, np.int64),
-        [sum(cutoff in ranks for ranks in tied_ranks) for cutoff in cutoffs],
+        [0 if tally.counted == "relevant" else sum(k in ranks for ranks in tied_ranks) for k in cutoffs],
         [_table_of(of_cutoff, 2) for of_cutoff in lengths],
         [_table_of(of_cutoff if tally.has_short_lists else {}, 3) for of_cutoff in short],
     )
@@ -73,6 +73,18 @@ def is_counted_list(users: JudgedUsers, user: int, rules: Rules) -> bool:
         not judged.ranking and rules["empty_list"] == "skip"
     )
     return users.is_counted(user, rules) and not is_skipped
+
+
+def _counted_items(users: JudgedUsers, user: int, tally: TallyPlan) -> list[list[int]]:
+    """Return the items of the list down to each cutoff, those that are relevant, or all that are."""
+    rules = tally.rules
+    relevant = users.relevant_items(user, rules)
+    if rules["foreign_items"] == "ignore":
+        relevant &= {*users.catalogue.positions}
+    if tally.counted == "relevant":
+        return [sorted(relevant)] * len(tally.cutoffs)
+    tops = _listed_items(users, users.judged_user(user, list_rules(rules)), rules, tally.cutoffs)
+    return tops if tally.counted == "lists" else [[item for item in items if item in relevant] for items in tops]
 
 
 def _listed_items(
@@ -155,6 +167,13 @@ def _cosine(one: set[object], other: set[object]) -> Decimal:
 
 def _ln(number: Decimal) -> Decimal:
     return number.ln(_CONTEXT)
+
+
+def item_recall(hits: Sequence[Sequence[object]], relevant: Sequence[Sequence[object]]) -> Number:
+    """Return the mean of how many of the users to whom an item is relevant have it as a hit. Zhu et al. 2021."""
+    of_items, found = Counter(chain(*relevant)), Counter(chain(*hits))
+    shares = [Fraction(found[item], users) for item, users in of_items.items()]
+    return sum(shares, Fraction(0)) / len(shares) if shares else None
 
 
 COLLECTION_METRICS: dict[str, Callable[[Sequence[Sequence[object]], int, Rules], Number]] = {
