@@ -295,6 +295,16 @@ def test_items_without_a_value_are_hits_that_count_nothing() -> None:
     assert "list of b" in comparison.to_html(lists=lists)
 
 
+def test_lists_beside_values_of_groups_of_items_are_accepted() -> None:
+    """A user with a hit may have none in a group."""
+    items = exactk.Items(4, item_groups=["head", "head", "tail", "tail"])
+    truth, systems = [[0, 2]] * 30, {"a": [[0, 3]] * 30, "b": [[2, 1]] * 30}
+    metrics = ["recall@2(item_group=every)", "precision@2(item_group=tail)"]
+    comparison = exactk.compare(truth, systems, metrics, items=items, per_user=True)
+    lists = {system: exactk.judge(truth, one, k=2) for system, one in systems.items()}
+    assert "list of b" in comparison.to_html(lists=lists)
+
+
 def test_a_path_writes_the_page(tmp_path: Path) -> None:
     path = tmp_path / "page.html"
     assert compared().to_html(path, title="one") is None

@@ -387,6 +387,22 @@ def test_what_was_computed_names_the_convention_and_its_departures() -> None:
     assert "ap_over" not in " ".join(other.values())  # which neither metric reads
 
 
+def test_precision_of_a_group_of_items_is_told_from_precision() -> None:
+    """It divides by what the list has of the group, and is no metric of what is recommended, such as coverage."""
+    items = exactk.Items(4, item_groups=["head", "head", "tail", "tail"])
+    truth, systems = [[0, 2]] * 30, {"a": [[0, 3]] * 30, "b": [[2, 1]] * 30}
+    metrics = ["recall@2", "precision@2", "precision@2(item_group=tail)", "coverage@2"]
+    root = read(exactk.compare(truth, systems, metrics, items=items).to_html())
+    rows = {row[0]: row[1:] for row in tables(section(root, "definitions"))["Metrics"][1:]}
+    assert rows["precision"][0:3:2] == ["precision@2", "h / k"]
+    assert rows["precision(item_group)"][0] == "precision@2(item_group=tail)"
+    assert rows["precision(item_group)"][2].startswith("h_g / n_g")
+    assert "relevant items are those of the group alone" in text(root, "definitions")
+    assert "recall@2 against coverage@2" in tables(section(root, "trade-offs"))
+    shown = tables(section(root, "catalogue"))["Metrics of the recommended items"][1:]
+    assert [row[0] for row in shown] == ["coverage@2"]
+
+
 def test_how_to_reproduce_names_the_seed_where_random_numbers_are_used() -> None:
     truth, systems = data()
     with_seed = exactk.compare(truth, systems, "mrr", test="permutation", seed=7)

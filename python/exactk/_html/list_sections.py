@@ -110,7 +110,7 @@ def _tells_hits(value: Value, report: Report, k: int) -> bool:
     """Return whether the values of users are above 0 for those with a hit down to the cutoff."""
     rules = value.rules
     same_grade = rules["min_grade"] == report.convention.rules("num_hits")["min_grade"]
-    is_plain = rules["average"] in {"macro", "micro"} and value.metric in _HIT_METRICS
+    is_plain = rules["average"] in {"macro", "micro"} and value.metric in _HIT_METRICS and value.item_group is None
     keeps_hits = rules["decimals"] is None and rules["weight"] == "one"  # else a value with a hit may be 0
     return is_plain and same_grade and keeps_hits and value.cutoff is not None and value.cutoff <= k
 

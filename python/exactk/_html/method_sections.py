@@ -35,6 +35,10 @@ _USERS = {
     "predictions": "those in the predictions",
     "union": "those in the truth or the predictions",
 }
+_OF_ITEM_GROUPS = (
+    "With item_group=, relevant items are those of the group alone; with item_group_value=share, hits are, and divisors "
+    "stay those of all items."
+)
 _NEVER_SHOWN = frozenset({"decimals", "score_dtype", "nan"})
 
 
@@ -64,7 +68,7 @@ def _rule(values: Any, name: str) -> str:  # noqa: ANN401 - the values of a plan
 def _formulas(source: Source) -> Table:
     by_metric: dict[str, list[Value]] = {}
     for value in source.values:
-        by_metric.setdefault(value.metric, []).append(value)
+        by_metric.setdefault(value.info.name, []).append(value)
     rows = [
         [
             metric,
@@ -78,7 +82,8 @@ def _formulas(source: Source) -> Table:
         for metric, some in by_metric.items()
     ]
     header = ["metric", "here", "what it is", "formula", "average", "better", "source"]
-    return page_table("Metrics", header, rows, left=len(header))
+    note = _OF_ITEM_GROUPS if any(value.item_group is not None for value in source.values) else ""
+    return page_table("Metrics", header, rows, left=len(header), note=source.named(note))
 
 
 def _presets(source: Source) -> Table | None:

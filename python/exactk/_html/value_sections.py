@@ -282,12 +282,13 @@ def trade_offs(source: Source) -> Content:
 def _other_aim(source: Source) -> str | None:
     """Return the first metric of what is recommended, whether relevant or not; None if there is none."""
     first = source.values[0]
-    aims = [
-        value.name
-        for value in source.values
-        if (value.info.reads_list or value.info.of_collection) and value.info.direction != "none"
-    ]
+    aims = [value.name for value in source.values if _is_of_recommended(value) and value.info.direction != "none"]
     return next((name for name in aims if name != first.name), None)
+
+
+def _is_of_recommended(value: Value) -> bool:
+    """Return whether the value is of what is recommended: precision of a group reads lists, but is of relevant items."""
+    return value.info.of_collection or (value.info.reads_list and value.item_group is None)
 
 
 def _chart_of_trade_off(source: Source, figure: TradeOffFigure) -> Chart:
@@ -318,7 +319,7 @@ _NO_ITEM_METRIC = (
 
 
 def catalogue(source: Source) -> Content:
-    values = [value for value in source.values if value.info.of_collection or value.info.reads_list]
+    values = [value for value in source.values if _is_of_recommended(value)]
     if not values:
         return _NO_ITEM_METRIC
     rows = [

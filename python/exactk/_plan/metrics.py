@@ -211,6 +211,8 @@ class _PrecisionOfGroup:
     _differing: Mapping[str, Any] = MappingProxyType(
         {
             "name": "precision(item_group)",
+            "summary": "share of the recommended items of a group that are relevant",
+            "formula": "h_g / n_g, with h_g hits among the n_g items of the group g of the first k",
             "undefined_case": "no item of the list is in the group",
             "own_fields": (),
             **dict.fromkeys(("walks_list", "reads_list"), True),
