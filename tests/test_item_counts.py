@@ -71,6 +71,13 @@ def test_a_row_for_each_cutoff() -> None:
     assert np.array_equal(table["recommended"][:4], [math.nan, 4, math.nan, 2], equal_nan=True)
 
 
+def test_cutoffs_are_integers_beside_the_whole_list() -> None:
+    report = exactk.evaluate(TRUTH, LISTS, ["item_recall@3", "item_recall"], items=ITEMS)
+    column = report.to_pandas("per_item")["k"]
+    assert str(column.dtype) == "Int64"
+    assert column.isna().tolist()[:2] == [False, True]
+
+
 @pytest.mark.parametrize(
     ("metric", "columns"),
     [("gini@3", ["item", "k", "recommended"]), ("item_recall@3", ["item", "k", "relevant", "hits", "recall"])],
@@ -158,7 +165,9 @@ def test_relevant_items_outside_the_catalogue_are_misses() -> None:
 
 
 def test_repeats_that_count_are_refused() -> None:
-    with pytest.raises(exactk.InputError, match="item_recall@3: duplicate_items of 'first' or 'raise', found 'count'"):
+    with pytest.raises(
+        exactk.InputError, match="item_recall@3: duplicate_items of 'collapse', 'first' or 'raise', found 'count'"
+    ):
         exactk.evaluate(TRUTH, LISTS, "item_recall@3", items=ITEMS, convention={"duplicate_items": "count"})
 
 

@@ -323,6 +323,7 @@ def test_one_value_of_a_group() -> None:
     [
         ("recall@3(item_group=top)", r"^metrics: expected item_group of head, mid, tail, none or every, found 'recall@3\(item_group=top\)'"),
         ("recall@3(item_group=tial)", "did you mean item_group=tail"),
+        ("recall@3(item_group=None)", "did you mean item_group=none"),
         ("auc(item_group=tail)", r"^metrics: expected auc without item_group=, found 'auc\(item_group=tail\)'; it is for precision, recall"),
         ("hit_rate@3(item_group=tail,item_group_value=share)", r"^metrics: expected hit_rate of a group with item_group_value='restricted', found 'share'"),
         ("recall@3(item_group=tail,empty_truth=error)", "^metrics: expected recall of a group with empty_truth of"),
@@ -337,6 +338,16 @@ def test_one_value_of_a_group() -> None:
 def test_what_has_no_meaning_is_refused(metric: str, message: str) -> None:
     with pytest.raises(exactk.InputError, match=message):
         exactk.evaluate(TRUTH, LISTS, metric, items=ITEMS)
+
+
+def test_a_label_that_is_none_is_quoted() -> None:
+    """Without quotation marks it is also that of the items without a group."""
+    items = exactk.Items(list(GROUPS), item_groups={item: "none" for item, group in GROUPS.items() if group == "head"})
+    report = exactk.evaluate(TRUTH, LISTS, ["recall@3(item_group=every)", 'recall@3(item_group="none")'], items=items)
+    assert report.by_item_group["none"]["recall@3"] == report['recall@3(item_group="none")'] == 0.5
+    for metric in ("recall@3(item_group=none)", exactk.metrics.recall.with_(item_group="none") @ 3):
+        with pytest.raises(exactk.InputError, match='item_group="none" for the group of this label, or every'):
+            exactk.evaluate(TRUTH, LISTS, metric, items=items)
 
 
 def test_refused_of_ties() -> None:
@@ -438,6 +449,8 @@ def test_equally_popular_items_stay_together(counts: list[int], by: Any, cuts: l
         ({"labels": ["a", "b"]}, "^labels: expected 3 different labels"),
         ({"labels": ["a", "b", "cold"], "cold": True}, "none of them 'cold'"),
         ({"labels": [1, 2, 3]}, "^labels: expected strings"),
+        ({"labels": 3}, "^labels: expected strings, found 3"),
+        ({"cuts": None}, "^cuts: expected numbers, found None"),
     ],
 )
 def test_cuts_that_are_none(options: dict[str, Any], message: str) -> None:

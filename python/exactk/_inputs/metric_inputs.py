@@ -129,7 +129,7 @@ def _check_fields(value: Value) -> None:
         raise input_error("metrics", expected, "'count', by which other items count too", hint=hint)
     reads_sets = "list_similarity" in own_fields or (value.info.reads_groups and value.info.reads_history)
     if rules["duplicate_items"] == "count" and (reads_sets or value.counts_hits):
-        expected = f"{value.spelling}: duplicate_items of 'first' or 'raise'"
+        expected = f"{value.spelling}: duplicate_items of 'collapse', 'first' or 'raise'"
         raise input_error("metrics", expected, "'count', by which a list is no set of items")
 
 

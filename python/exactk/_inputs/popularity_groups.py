@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from fractions import Fraction
 from itertools import pairwise
 from numbers import Integral, Real
@@ -65,7 +66,7 @@ def _numbers_of_cuts(cuts: Any, by: object) -> list[Any]:  # noqa: ANN401 - chec
         if isinstance(cuts, bool) or not isinstance(cuts, Integral) or not 2 <= int(cuts) <= 64:
             raise input_error("cuts", "the number of quantiles, from 2 to 64, with by='quantile'", repr(cuts))
         return [int(cuts)]
-    given: list[Any] = [cuts] if isinstance(cuts, Real) else list(cuts)
+    given: list[Any] = [cuts] if isinstance(cuts, Real) or not isinstance(cuts, Iterable) else list(cuts)
     if not given or not all(isinstance(cut, Real) and not isinstance(cut, (bool, np.bool_)) for cut in given):
         raise type_error("cuts", "numbers", repr(cuts))
     if not all(np.isfinite(float(cut)) for cut in given):
@@ -86,9 +87,9 @@ def _labels_of_groups(labels: Any, count: int, *, cold: bool) -> Sequence[str]: 
             hint = "labels=[...] names them, the most popular first"
             raise input_error("labels", f"labels of {count} groups", "none", hint=hint)
         return _USUAL_LABELS[count]
-    if isinstance(labels, str) or not all(isinstance(label, str) for label in labels):
+    names: list[Any] = [None] if isinstance(labels, str) or not isinstance(labels, Iterable) else list(labels)
+    if not all(isinstance(name, str) for name in names):
         raise type_error("labels", "strings", repr(labels))
-    names = list(labels)
     if len(names) != count or len({*names, *([_COLD] if cold else [])}) != count + cold:
         different = f"{count} different labels" + (f", none of them {_COLD!r}" if cold else "")
         raise input_error("labels", different, repr(labels))

@@ -99,11 +99,15 @@ def without_item_group(text: str) -> str:
 
 
 def check_is_group(group: ItemGroup, labels: Sequence[int | str | None], spelling: str) -> None:
-    """Raise InputError unless there is such a group."""
+    """Raise InputError unless there is one such group."""
+    names = [ItemGroup(label).text for label in labels if label is not None]
+    if group.label is None and "none" in labels:
+        expected = 'item_group="none" for the group of this label, or every, which has items without a group too'
+        raise input_error("metrics", expected, quote(spelling))
     if group.label in (*labels, None):
         return
-    names = [ItemGroup(label).text for label in labels if label is not None]
-    expected, similar = f"item_group of {listed(names, 20)}, none or every", similar_name(group.text, names)
+    similar = similar_name(group.text, [*names, *_RESERVED])
+    expected = f"item_group of {listed(names, 20)}, none or every"
     hint = "" if similar is None else f"did you mean item_group={similar}?"
     raise input_error("metrics", expected, quote(spelling), hint=hint)
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from exactk._report.tallies import union_of_keys
 from exactk._runtime.errors import input_error
+from exactk._runtime.optional import NullableIntegers
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -36,7 +37,7 @@ def columns_of_items(plans: Sequence[TallyPlan], tallies: Sequence[ItemTally]) -
         of_cutoffs = [_counts_at(None if name == "relevant" else k, counted[name], keys) for k in cutoffs]
         return np.column_stack(of_cutoffs).ravel()
 
-    columns: dict[str, Any] = {"k": cutoffs * len(keys)}
+    columns: dict[str, Any] = {"k": NullableIntegers(cutoffs * len(keys))}
     if "lists" in counted:
         columns["recommended"] = column("lists")
     if "hits" in counted:
