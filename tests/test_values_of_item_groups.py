@@ -340,6 +340,14 @@ def test_what_has_no_meaning_is_refused(metric: str, message: str) -> None:
         exactk.evaluate(TRUTH, LISTS, metric, items=ITEMS)
 
 
+def test_labels_of_integers_stay_integers_beside_items_without_a_group() -> None:
+    items = exactk.Items(list(GROUPS), item_groups={item: 7 for item, group in GROUPS.items() if group == "head"})
+    report = exactk.evaluate(TRUTH, LISTS, "recall@3(item_group=every)", items=items)
+    for frame in (report.to_pandas("by_item_group"), report.to_pandas("by_item_group", wide=True)):
+        assert str(frame["group"].dtype) == "Int64"
+        assert frame["group"].tolist() == [7, pd.NA]
+
+
 def test_a_label_that_is_none_is_quoted() -> None:
     """Without quotation marks it is also that of the items without a group."""
     items = exactk.Items(list(GROUPS), item_groups={item: "none" for item, group in GROUPS.items() if group == "head"})

@@ -432,7 +432,7 @@ def add_item_columns(columns: argparse._ArgumentGroup) -> None:
     columns.add_argument(
         "--item-group",
         metavar="NAME",
-        help="column of --catalogue with the group of each item, for rsp, reo and exposure",
+        help="column of --catalogue with the group of each item, for item_group=, exposure, rsp and reo",
     )
     columns.add_argument(
         "--item-value",

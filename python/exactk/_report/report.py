@@ -1219,9 +1219,9 @@ class Report(Exports, Mapping[str, float]):
                 spelling: [of[name].value if name in of else math.nan for of in groups.values()]
                 for name, spelling in spellings.items()
             }
-            return {"group": list(groups), **columns}
+            return {"group": _labels_or_none(groups), **columns}
         return {
-            "group": [row.label for row in rows],
+            "group": _labels_or_none(row.label for row in rows),
             **metric_columns([row.of for row in rows]),
             **_numbers_of_item_groups(rows, self.state.unit_names.items),
         }
@@ -1241,6 +1241,15 @@ class Report(Exports, Mapping[str, float]):
 
         order = self.state.group_order
         return list(labels) if order is None else OrderedCategories(labels, order)
+
+
+def _labels_or_none(labels: Iterable[Label | None]) -> list[Any]:
+    """Return the labels of groups of items as a column, of integers also where items without a group have None."""
+    from exactk._runtime.optional import NullableIntegers
+
+    column: list[Any] = list(labels)
+    is_nullable = None in column and not any(isinstance(label, str) for label in column)
+    return NullableIntegers(column) if is_nullable else column
 
 
 def _numbers_of_item_groups(rows: Sequence[ItemGroupRow], items: str) -> dict[str, list[Any]]:
