@@ -302,7 +302,9 @@ def test_lists_beside_values_of_groups_of_items_are_accepted() -> None:
     metrics = ["recall@2(item_group=every)", "precision@2(item_group=tail)"]
     comparison = exactk.compare(truth, systems, metrics, items=items, per_user=True)
     lists = {system: exactk.judge(truth, one, k=2) for system, one in systems.items()}
-    assert "list of b" in comparison.to_html(lists=lists)
+    page = comparison.to_html(lists=lists)
+    assert "list of b" in page
+    assert "Hits, of any group of items, are bold" in page
 
 
 def test_a_path_writes_the_page(tmp_path: Path) -> None:

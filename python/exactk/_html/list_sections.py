@@ -248,7 +248,8 @@ def _table_of_users(
             relevant = lists.relevant(with_lists, key)
             row.append("-" if relevant is None else str(relevant))
         rows.append(row)
-    note = f"Hits are bold and have a ✓; the first {_MOST_ITEMS} items of each list." if with_lists else ""
+    hits = "Hits, of any group of items," if any(value.item_group is not None for value in source.values) else "Hits"
+    note = f"{hits} are bold and have a ✓; the first {_MOST_ITEMS} items of each list." if with_lists else ""
     return page_table(caption, header, rows, 1 + len(with_lists), source.named(note))
 
 
