@@ -169,7 +169,8 @@ void validate_items(const Request& request, const Plan& plan, const Run& run) {
   for (const Pass& pass : plan.passes) {
     check_needs(request, pass);
     if (reads_list(*pass.info) || pass.item_group.is_share) {
-      check_list_ties(request, pass.rules.ties, std::string(pass.info->name));
+      const std::string of = pass.item_group.is_share ? "the share of a group in " : "";
+      check_list_ties(request, pass.rules.ties, of + std::string(pass.info->name));
     }
   }
   check_group_bits(request, plan);
