@@ -113,7 +113,8 @@ def test_tasks_have_the_items_and_add_their_counts(engine: Any, buckets: int) ->
     catalogue = [f"i{one}" for one in range(10, ITEMS + 5)]
     groups = {key: index % 3 for index, key in enumerate(catalogue)}
     train = case.exclude.filter(pc.is_in(case.exclude["item_id"], pa.array(catalogue)))
-    of_lists = ["coverage@10", "gini@10", "entropy@5", "personalization@10", "exposure@10", "ndcg@10"]
+    of_lists = ["coverage@10", "gini@10", "entropy@5", "personalization@10", "item_recall@10", "exposure@10", "ndcg@10"]
+    of_lists += ["recall@10(item_group=every)", "precision@5(item_group=2,item_group_value=share)"]
     options: dict[str, Any] = {
         "metrics": [*of_lists, "novelty@10", "arp@5", "serendipity@5(serendipity_of=popularity)"],
         "items": exactk.Items(catalogue, item_groups=groups, train=train),
@@ -124,6 +125,10 @@ def test_tasks_have_the_items_and_add_their_counts(engine: Any, buckets: int) ->
     report = engine.MODULE.evaluate(**inputs, num_buckets=buckets, **options)
     assert report.state == whole.state
     assert dict(report) == dict(whole)
+    options["convention"] |= {"list_users": "users"}
+    by_group = exactk.evaluate(case.truth, case.predictions, groups=case.groups, **options)
+    inputs |= frames(engine, groups=case.groups)
+    assert engine.MODULE.evaluate(**inputs, num_buckets=buckets, **options).state == by_group.state
 
 
 def test_states_are_kept_and_merged(engine: Any, tmp_path: Path) -> None:
