@@ -57,6 +57,14 @@ class Parameter(NamedTuple):
 PARAMETERS = {
     "fbeta": Parameter("beta", 1.0, [0.0, 0.5, 2.0, math.inf]),
     "rbp": Parameter("p", 0.8, [0.0, 0.5, 0.8]),
+    "rbp_residual": Parameter("p", 0.8, [0.0, 0.5, 0.8]),
+    "interpolated_precision": Parameter("recall", None, [0.0, 0.1, 0.3, 0.5, 1.0]),
+    "r_precision": Parameter("multiple", 1.0, [0.0, 0.2, 0.5, 1.4, 2.0]),
+    "auc": Parameter("max_fpr", 1.0, [0.1, 0.3, 0.5, 0.9]),
+    "partial_auc": Parameter("misses", None, [1.0, 2.0, 3.0]),
+    "pap": Parameter("misses", None, [1.0, 2.0, 3.0]),
+    "accuracy": Parameter("num_items", None, [8.0, 40.0]),
+    "mcc": Parameter("num_items", None, [8.0, 40.0]),
     "err": Parameter("max_grade", 4.0, [3.0, 4.0]),
     "list_auc": Parameter("num_items", None, [40.0]),
     "user_coverage": Parameter("least", 1.0, [1.0, 2.0, 3.0]),
@@ -421,7 +429,21 @@ def _ratio(asked: Asked, judged: Judged) -> tuple[Fraction, Fraction]:  # noqa: 
         case "ndcg":
             return _discounted(hits, rules), _ideal(judged, k, rules)
         case "r_precision":
-            return Fraction(sum(slot.rank <= t for slot in hits)), Fraction(t)
+            last = math.floor(asked.parameter * t + 0.9)
+            return Fraction(sum(slot.rank <= last for slot in hits)), Fraction(last)
+        case "interpolated_precision":
+            return _interpolated(asked.parameter, judged, k, rules), Fraction(1)
+        case "eleven_point_precision":
+            points = [_interpolated(tenths / 10, judged, k, rules) for tenths in range(11)]
+            return sum(points, Fraction(0)) / 11, Fraction(1)
+        case "rbp_residual":
+            p, ranks = Fraction(asked.parameter), [slot.rank for slot in top if slot.grade is not None]
+            if rules["residual_tail"] == "if_unjudged" and len(ranks) == judged.length(k):
+                return Fraction(0), Fraction(1)
+            return max(1 - (1 - p) * sum((p ** (rank - 1) for rank in ranks), Fraction(0)), Fraction(0)), Fraction(1)
+        case "unjudged":
+            unjudged = judged.length(k) - sum(slot.grade is not None for slot in top)
+            return Fraction(unjudged), Fraction(_divisor("cutoff", judged, k))
         case "rbp":
             p = Fraction(asked.parameter)
             total = sum((_slot_gain(slot, rules) * p ** (slot.rank - 1) for slot in hits), Fraction(0))
@@ -440,10 +462,30 @@ def _ratio(asked: Asked, judged: Judged) -> tuple[Fraction, Fraction]:  # noqa: 
                 raise RefusedError("more items than there are")
             right = sum((misses - (slot.rank - hits_to(slot.rank)) for slot in hits), 0)
             return right + Fraction(h + t, 2) * (items - t - misses), Fraction(t * (items - t))
-        case "auc" | "gauc":
+        case "pairwise_accuracy":
+            misses = (judged.depth if k is None else min(k, judged.depth)) - h
+            misses_above = sum(slot.rank - hits_to(slot.rank) for slot in hits)
+            if not h or not misses:
+                return Fraction(h > 0), Fraction(h > 0)
+            return Fraction(h * misses - misses_above), Fraction(h * misses)
+        case "partial_auc" | "pap":
+            first_misses = int(asked.parameter)
+            first_hits = first_misses if asked.metric == "pap" else len(judged.slots) + t
+            counted = [slot.rank for slot in hits if hits_to(slot.rank) <= first_hits]
+            right_pairs = sum(max(0, first_misses - rank + hits_to(rank)) for rank in counted)
+            return Fraction(right_pairs), Fraction(first_misses * min(first_hits, t))
+        case "coverage_error":
+            return (Fraction(max([slot.rank for slot in hits], default=0)), Fraction(1)) if h >= t else _UNDEFINED
+        case "accuracy" | "mcc":
+            return _of_confusion(asked, judged)
+        case "auc" if asked.parameter < 1:
+            return _partial_area(asked.parameter, judged, [[slot] for slot in _misses_first(judged)])
+        case "auc" | "gauc" | "label_ranking_loss":
             others = len(judged.slots) - len(judged.hits(None))
             below = [sum(not o.is_relevant and o.rank > slot.rank for o in judged.slots) for slot in judged.hits(None)]
             right_ones, pairs = Fraction(sum(below)), Fraction(t * others)
+            if asked.metric == "label_ranking_loss":
+                return pairs - right_ones, pairs
             if asked.metric == "auc" or not pairs:
                 return right_ones, pairs
             size = Fraction(t + others if rules["gauc_over"] == "impressions" else t)
@@ -473,6 +515,59 @@ def _ratio(asked: Asked, judged: Judged) -> tuple[Fraction, Fraction]:  # noqa: 
     if asked.metric in _OF_ITEMS:
         return _ratio_of_items(asked, judged)
     raise NotImplementedError(asked.metric)
+
+
+_UNDEFINED = Fraction(0), Fraction(0)
+
+
+def _interpolated(recall: float, judged: Judged, k: int | None, rules: Rules) -> Fraction:
+    """Return the highest precision of the ranks where the list has the recall."""
+    number = recall * len(judged.relevant)
+    least = math.floor(number + 0.9) if rules["recall_rank"] == "plus_0.9" else math.floor(2 * number + 1) // 2
+    precisions = [Fraction(len(judged.hits(slot.rank)), slot.rank) for slot in judged.hits(k)]
+    reached = [len(judged.hits(slot.rank)) >= least for slot in judged.hits(k)]
+    return max((one for one, is_reached in zip(precisions, reached, strict=True) if is_reached), default=Fraction(0))
+
+
+def _of_confusion(asked: Asked, judged: Judged) -> tuple[Fraction, Fraction]:
+    """Return accuracy, or the correlation, of the four counts."""
+    items, found, t = int(asked.parameter), len(judged.hits(asked.cutoff)), len(judged.relevant)
+    if t + judged.length(asked.cutoff) - found > items:
+        raise RefusedError("more items than there are")
+    positives = min(_divisor(asked.rules["precision_over"], judged, asked.cutoff), items)
+    wrong, missed = positives - found, t - found
+    neither = items - found - wrong - missed
+    if asked.metric == "accuracy":
+        return Fraction(found + neither), Fraction(items)
+    product = (found + wrong) * (found + missed) * (neither + wrong) * (neither + missed)
+    return Fraction(found * neither - wrong * missed), Fraction(math.sqrt(product))
+
+
+def _misses_first(judged: Judged) -> list[Slot]:
+    """Return the slots, of those that share a rank the hits last."""
+    return sorted(judged.slots, key=lambda slot: (slot.rank, slot.is_relevant))
+
+
+def _steps(judged: Judged) -> list[list[Slot]]:
+    """Return the slots, those that share a rank together."""
+    return [[*step] for _, step in groupby(judged.slots, key=lambda slot: slot.rank)]
+
+
+def _partial_area(m: float, judged: Judged, steps: Sequence[Sequence[Slot]]) -> tuple[Fraction, Fraction]:
+    """Return the scaled area under the polygon of these steps, up to a false positive rate of m: McClish 1989."""
+    others = sum(not slot.is_relevant for slot in judged.slots)
+    last, at, height, area = Fraction(m) * others, Fraction(0), 0, Fraction(0)
+    for step in steps:
+        rise, width = sum(slot.is_relevant for slot in step), sum(not slot.is_relevant for slot in step)
+        reached = max(Fraction(0), min(Fraction(width), last - at))
+        if width:
+            area += height * reached + Fraction(rise, width) * reached * reached / 2
+        at, height = at + width, height + rise
+    pairs = len(judged.relevant) * others
+    if not pairs:
+        return _UNDEFINED
+    least, most = Fraction(m) ** 2 / 2, Fraction(m)
+    return (1 + (area / pairs - least) / (most - least)) / 2 * pairs, Fraction(pairs)
 
 
 def _precision_of_group(asked: Asked, judged: Judged) -> tuple[Fraction, Fraction]:
@@ -624,11 +719,16 @@ def _user_ratio(user: User, asked: Asked) -> tuple[Fraction, Fraction] | None:
 
 def _condenses(asked: Asked) -> bool:
     """Return whether the value is of the list without the items that are not judged."""
-    reads_whole_lists = asked.metric in _WITHOUT_TRUTH | _READS_ITEMS | {"judged", "user_coverage"}
+    reads_whole_lists = asked.metric in _WITHOUT_TRUTH | _READS_ITEMS | {
+        "judged",
+        "user_coverage",
+        "unjudged",
+        "rbp_residual",
+    }
     return asked.rules["unjudged"] == "remove" and not reads_whole_lists and not asked.is_precision_of_group
 
 
-_OF_ITEM_PAIRS = {"auc", "gauc"}
+_OF_ITEM_PAIRS = {"auc", "gauc", "label_ranking_loss"}
 
 WEIGHTED = {"precision", "recall", "average_precision", "dcg", "ndcg", "rbp"}
 """The metrics whose relevant items may count by their values."""
@@ -644,13 +744,18 @@ def _computed_ratio(user: User, asked: Asked) -> tuple[Fraction, Fraction] | Non
     weight = rules["weight"] if asked.metric in WEIGHTED else "one"
     rules = {**rules, "gain": gain, "weight": weight, "catalogue": asked.catalogue}
     asked = replace(asked, rules=rules)
-    if asked.metric in _OF_ITEM_PAIRS and ties in STRICT:
+    is_polygon = asked.metric == "auc" and asked.parameter < 1 and ties in STRICT
+    if is_polygon:  # and no mean over orders
+        ties = "shared"
+    elif asked.metric in _OF_ITEM_PAIRS and ties in STRICT:
         ties = "expected"
     if asked.reads_items and ties == "raise":
         _refuse_any_tie(user, asked)
     orders = [_judge(user, order, rules) for order in _orders(user, rules, ties)]
     if asked.metric == "unexpectedness":
         ratios = [_unexpectedness(user, asked, judged, ties) for judged in orders]
+    elif is_polygon:
+        ratios = [_partial_area(asked.parameter, judged, _steps(judged)) for judged in orders]
     else:
         ratios = [_ratio(asked, judged) for judged in orders]
     denominators = {denominator for _, denominator in ratios}
@@ -698,6 +803,8 @@ def _refuse_without_meaning(asked: Asked) -> None:
     if counts_rows and asked.metric in {"novelty", "surprisal"}:
         raise RefusedError("a user may have an item more than once")
     _refuse_values_over_counts(asked)
+    if asked.metric == "auc" and asked.parameter < 1 and rules["ties"] == "expected":
+        raise RefusedError("a polygon is no mean over orders")
     if asked.metric == "aplt" and rules["tail"] != "at_most" and asked.parameter > 1:
         raise RefusedError("a share is at most 1")
     if asked.metric in _OF_PAIRS:
@@ -735,7 +842,11 @@ def _refuse_invalid(user: User, asked: Asked) -> None:
     ranks = user.given_ranks if _keeps_gaps(rules) else None
     if ranks and ranks[0] < 1:
         raise RefusedError("there is no rank 0")
-    if ranks and asked.metric in {*_OF_ITEM_PAIRS, "list_auc"} and list(ranks) != list(range(1, len(ranks) + 1)):
+    if (
+        ranks
+        and asked.metric in {*_OF_ITEM_PAIRS, "list_auc", "accuracy", "mcc"}
+        and list(ranks) != list(range(1, len(ranks) + 1))
+    ):
         raise RefusedError("pairs are not counted across gaps")
     has_gains = asked.metric == "err" or (
         asked.metric in {"dcg", "ndcg", "rbp"} and rules["gain"] in {"linear", "exp2"}

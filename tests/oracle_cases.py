@@ -25,6 +25,8 @@ DEFAULTS: dict[str, Any] = {
     "ap_over": "min_cutoff_relevant",
     "ideal_over": "min_cutoff_relevant",
     "gauc_over": "impressions",
+    "recall_rank": "round",
+    "residual_tail": "always",
     "rbo_over": "extrapolated",
     "gain": "linear",
     "popularity": "users",
@@ -67,6 +69,8 @@ CHOICES: dict[str, list[Any]] = {
     "recall_over": ["relevant", "min_cutoff_relevant", "min_list_relevant"],
     "weight": ["one", "values", "self_normalized"],
     "gauc_over": ["impressions", "positives"],
+    "recall_rank": ["round", "plus_0.9"],
+    "residual_tail": ["always", "if_unjudged"],
     "ap_over": ["cutoff", "list", "relevant", "min_cutoff_relevant", "min_list_relevant", "hits"],
     "ideal_over": ["cutoff", "min_cutoff_relevant", "min_list_relevant", "all_judged"],
     "gain": ["linear", "binary", "exp2"],
@@ -103,7 +107,7 @@ CHOICES: dict[str, list[Any]] = {
 }
 
 EXPECTED = {"precision", "recall", "fbeta", "f1", "hit_rate", "average_precision", "ndcg", "dcg", "reciprocal_rank"}
-EXPECTED |= {"r_precision", "set_average_precision", "num_hits", "auc", "gauc"}
+EXPECTED |= {"r_precision", "set_average_precision", "num_hits", "auc", "gauc", "label_ranking_loss"}
 CLOSE_SCORES = [1.0, 1.0 + 2**-40, 1.0 - 2**-40, 2.0]  # equal in single precision, except for the last
 RANKING_FIELDS = ("score_dtype", "negative_infinity", "rank_gaps", "duplicate_items")
 # Those that read what users have in train have an oracle of their own, `history_oracle.py`.
@@ -380,7 +384,7 @@ def _draw_metrics(
 ) -> tuple[list[str], list[Asked]]:
     strings, asked = [], []
     names = [
-        name for name in METRICS if name not in {"auc", "gauc"} or not has_many_orders
+        name for name in METRICS if name not in {"auc", "gauc", "label_ranking_loss"} or not has_many_orders
     ]  # whose ties are always halves
     for name in rng.sample(names, rng.choice([1, 2, 4])):
         info = metric_registry[name]

@@ -47,7 +47,7 @@ def parameter_of(name: str) -> float:
     parameter = metrics[name].parameter
     if parameter is None:
         return 0.0
-    return 1e6 if parameter.standard is None else parameter.standard
+    return min(1e6, parameter.high) if parameter.standard is None else parameter.standard
 
 
 def spell(name: str, cutoff: object = None) -> str:

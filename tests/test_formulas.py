@@ -77,6 +77,6 @@ def test_items_are_at_least_those_that_a_user_has() -> None:
             ((1 + 1.5 * 2) / 6 + 0 / 6 + 1) / 3
         )
         assert evaluate(truth, lists, "list_auc@1(num_items=4)")
-        with refused("metrics: too few items", "list_auc") as caught:
+        with refused("metrics: too few items", "num_items") as caught:
             evaluate(truth, lists, ["recall", "list_auc@2(num_items=4)", "list_auc@3(num_items=4)"], num_threads=2)
         assert (caught.value.argument, caught.value.row, caught.value.count) == ("metrics", 1, 1)

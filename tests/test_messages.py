@@ -207,6 +207,7 @@ CASES: dict[str, Call] = {
     "empty list": evaluation("recall@3(empty_list=error)", predictions=[[], [1]]),
     "missing list": evaluation("recall@3(missing_list=error)", predictions=[None, [1]]),
     "too few items": evaluation("list_auc@3(num_items=2)"),
+    "expected ties up to a rate": evaluation("auc(max_fpr=0.5,ties=expected)"),
 }
 """Calls of a module, the core's or the reference's, one fault each."""
 

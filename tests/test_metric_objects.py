@@ -358,8 +358,10 @@ def test_functions_are_the_metrics_at_ten(name: str) -> None:
     else:
         assert function(TRUTH, LISTS) == metric(TRUTH, LISTS)
     if metric.parameter is not None:
-        assert parameters.pop("beta").default == metric.parameter.standard
-        assert function(TRUTH, LISTS, 2, beta=2) == metric.with_(beta=2)(TRUTH, LISTS, 2)
+        setting = {metric.parameter.name: 0.5}
+        cutoffs = [] if core_metrics[metric.name].pairwise else [2]
+        assert parameters.pop(metric.parameter.name).default == metric.parameter.standard
+        assert function(TRUTH, LISTS, *cutoffs, **setting) == metric.with_(**setting)(TRUTH, LISTS, *cutoffs)
     options = dict(inspect.signature(exactk.evaluate).parameters)
     assert parameters == {key: one for key, one in options.items() if key not in OF_REPORTS}
     assert (function.__name__, function.__module__) == (name, "exactk")

@@ -16,7 +16,7 @@ from hypothesis import given, settings, strategies as st
 import exactk
 from exactk._inputs.model.rows import Rows
 from refusals import is_of_reference, refused
-from strategies import WITHOUT_ITEMS, Evaluation, examples, gapped_lists, parameter_of, spell
+from strategies import WITHOUT_ITEMS, Evaluation, examples, gapped_lists, spell
 from test_reference import report_or_error
 
 KEEP = exactk.conventions["standard"].replace(rank_gaps="keep")
@@ -47,8 +47,9 @@ def test_f74_a_rank_is_a_position_where_the_convention_says_so(evaluate: Any) ->
     assert values_of(by_string) == [1 / 9]
 
 
-COUNTS_OF_ITEMS = {"num_recommended", "list_fill", "user_coverage"}
-RANKED_ALIKE = sorted({*WITHOUT_ITEMS} - {"auc", "gauc", "list_auc"} - COUNTS_OF_ITEMS)
+COUNTS_OF_ITEMS = {"num_recommended", "list_fill", "user_coverage", "unjudged"}
+OF_PAIRS = ["auc", "gauc", "list_auc", "label_ranking_loss", "accuracy", "mcc"]
+RANKED_ALIKE = sorted({*WITHOUT_ITEMS} - {*OF_PAIRS} - COUNTS_OF_ITEMS)
 
 
 @pytest.mark.parametrize("name", RANKED_ALIKE)
@@ -183,14 +184,15 @@ def test_f74_the_core_checks_given_ranks_itself(ranks: list[int]) -> None:
         exactk.evaluate([[1]], lists, "mrr", convention=KEEP)
 
 
-@pytest.mark.parametrize("metric", ["auc", "gauc", "list_auc"])
+@pytest.mark.parametrize("metric", OF_PAIRS)
 def test_f74_pairs_are_counted_of_closed_ranks_alone(metric: str) -> None:
     lists = exactk.Rankings([0, 2], [1, 2], ranks=[1, 4])
-    text = f"{metric}(num_items=9" if metric == "list_auc" else f"{metric}("
+    needs_items = metric in {"list_auc", "accuracy", "mcc"}
+    text = f"{metric}(num_items=9" if needs_items else f"{metric}("
     for evaluate in ENGINES:
         with refused("metrics: pairs of ranks with gaps", f"{metric}: ranks without gaps"):
-            evaluate([[2]], lists, spell(metric) if parameter_of(metric) else metric, convention=KEEP)
-    closed = f"{text}{',' if metric == 'list_auc' else ''}rank_gaps=close)"
+            evaluate([[2]], lists, spell(metric), convention=KEEP)
+    closed = f"{text}{',' if needs_items else ''}rank_gaps=close)"
     with pytest.warns(exactk.EvaluationWarning, match="ranks with gaps"):
         assert len(exactk.evaluate([[2]], lists, closed, convention=KEEP)) == 1
 

@@ -13,7 +13,8 @@ from exactk._plan.metrics import metrics
 from exactk.reference import all_lists
 from strategies import OF_COLLECTION
 
-RANGES = {"kendall_tau": "-1 to 1", "num_hits": "0 to k", "num_recommended": "0 to k"}
+RANGES = dict.fromkeys(("kendall_tau", "accuracy", "mcc"), "-1 to 1")
+RANGES |= dict.fromkeys(("num_hits", "num_recommended", "coverage_error"), "0 to k")
 
 
 def test_pages_have_a_line_for_each_fact() -> None:

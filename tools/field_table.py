@@ -54,7 +54,10 @@ def changes_of(field: str) -> Iterator[list[str]]:
 def spelled(metric: str, cutoff: int | None = None, changes: Collection[str] = ()) -> str:
     """Return the metric at a cutoff, with its required parameter and these arguments."""
     parameter = evaluation_metrics[metric].parameter
-    arguments = [*([f"{parameter.name}=40"] if parameter and parameter.standard is None else []), *changes]
+    required = (
+        [f"{parameter.name}={min(parameter.high * 0.6, 40):g}"] if parameter and parameter.standard is None else []
+    )
+    arguments = [*required, *changes]
     return metric + ("" if cutoff is None else f"@{cutoff}") + (f"({','.join(arguments)})" if arguments else "")
 
 

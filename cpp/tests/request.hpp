@@ -158,7 +158,8 @@ inline PlannedValue value(std::string metric, Count cutoff = kNoCutoff, Rules ru
 
 // Returns the default of the metric's parameter, or a number that fits the lists of the tests.
 inline double parameter_of(const MetricInfo& info) {
-  return std::isnan(info.parameter.standard) ? 1000 : info.parameter.standard;
+  return std::isnan(info.parameter.standard) ? std::min(1000.0, info.parameter.high)
+                                             : info.parameter.standard;
 }
 
 inline void check_equal(const Sums& actual, const Sums& expected) {

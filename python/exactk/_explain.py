@@ -226,6 +226,8 @@ class _OneUser:
     def terms(self) -> Iterator[Term] | None:
         """Return what the items down to the cutoff add to the numerator; None where that is not a sum over items."""
         metric, arguments = self.value.metric, (self.judged, self.value.cutoff, self.rules, self.value.parameter)
+        if self.value.is_of_curve:  # which is scaled
+            return None
         if self.rules["ties"] == "expected" and metric in EXPECTATIONS:
             return expected_terms(metric, *arguments) if metric in TERMS else None
         return TERMS[metric](*arguments) if metric in TERMS and self.value.custom is None else None

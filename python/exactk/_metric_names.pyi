@@ -16,12 +16,23 @@ class MetricNames:
     dcg: Metric
     ndcg: Metric
     r_precision: Metric
+    interpolated_precision: Metric
+    eleven_point_precision: Metric
     rbp: Metric
+    rbp_residual: Metric
     err: Metric
     auc: Metric
     gauc: Metric
     list_auc: Metric
+    pairwise_accuracy: Metric
+    partial_auc: Metric
+    pap: Metric
+    label_ranking_loss: Metric
+    coverage_error: Metric
+    accuracy: Metric
+    mcc: Metric
     judged: Metric
+    unjudged: Metric
     bpref: Metric
     num_hits: Metric
     num_relevant: Metric
@@ -60,9 +71,13 @@ class AgreementNames:
 
 class Settings(FieldTypes, total=False):
     beta: float
+    multiple: float
+    recall: float
     p: float
     max_grade: float
+    max_fpr: float
     num_items: float
+    misses: float
     least: float
     head: float
     alpha: float

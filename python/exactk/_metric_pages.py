@@ -42,7 +42,7 @@ _HISTORIES = [[2, 3], [1, 4]]  # of the same users
 _GROUPS = {1: "a", 2: "a", 3: "b", 4: "b", 21: "b"}
 _VECTORS = {1: [1.0, 0.0], 2: [0.6, 0.8], 3: [0.0, 1.0], 4: [1.0, 0.0], 21: [0.0, 1.0]}
 _TAGS = {1: ["drama"], 2: ["drama", "war"], 3: ["war"], 4: ["drama"], 21: ["war"]}
-_REQUIRED = 100  # the example's parameter for metrics without a default
+_REQUIRED = 100  # at most, the example's parameter for metrics without a default
 
 
 def documentation(metric: MetricInfo) -> str:
@@ -99,9 +99,14 @@ def _signature(metric: MetricInfo) -> str:
 
 def _way_to_string(metric: MetricInfo) -> str:
     """Return the sentence about the metric string, at a cutoff if there may be one, and about the parameter."""
-    if metric.pairwise:
-        return f'``"{metric.name}"`` is the metric string, which has no cutoff.'
     path = f"{path_of(metric)}{_required_setting(metric)}"
+    if metric.pairwise:
+        of_parameter = (
+            ""
+            if metric.parameter is None
+            else f", and ``{path}.with_({metric.parameter.name}=...)`` sets the parameter"
+        )
+        return f'``"{metric.name}"`` is the metric string, which has no cutoff{of_parameter}.'
     if metric.parameter is None or metric.parameter.standard is None:
         return f"``{path} @ 10`` is the metric string."
     return (
@@ -113,7 +118,7 @@ def _required_setting(metric: MetricInfo) -> str:
     """Return the example's setting of a parameter without a default; of other metrics none."""
     if metric.parameter is None or metric.parameter.standard is not None:
         return ""
-    return f".with_({metric.parameter.name}={_REQUIRED})"
+    return f".with_({metric.parameter.name}={min(_REQUIRED, metric.parameter.high / 2):g})"
 
 
 def _example(metric: MetricInfo) -> list[str]:

@@ -130,8 +130,19 @@ def hit_rate_at_k(
 
 
 @takes_options(ValueOptions, Metric.__call__)
-def auc(truth: TruthLike | None, predictions: PredictionsLike | Blocks, **options: Unpack[ValueOptions]) -> float:
+def auc(
+    truth: TruthLike | None,
+    predictions: PredictionsLike | Blocks,
+    *,
+    max_fpr: float = 1.0,
+    **options: Unpack[ValueOptions],
+) -> float:
     """Return auc, the share of the pairs of a relevant and another ranked item that are in the right order, averaged over users.
+
+    Parameters
+    ----------
+    max_fpr : float
+        The share of the other items down to which the ROC curve is looked at, in [1e-9, 1].
 
     Examples
     --------
@@ -140,4 +151,4 @@ def auc(truth: TruthLike | None, predictions: PredictionsLike | Blocks, **option
     >>> exactk.auc([[0, 2]], np.array([[0.9, 0.5, 0.1]]))
     0.5
     """
-    return metrics.auc(truth, predictions, **options)
+    return metrics.auc.with_(max_fpr=max_fpr)(truth, predictions, **options)

@@ -51,6 +51,11 @@ enum class SerendipityOf : std::uint8_t { features, popularity };
 // Of an item from what a user had: to the nearest item, or on average.
 enum class HistoryDistance : std::uint8_t { nearest, mean };
 enum class GaucOver : std::uint8_t { impressions, positives };
+// How the number of hits at a recall is rounded: half up, or up unless it is hardly above.
+enum class RecallRank : std::uint8_t { round, plus_0_9 };
+// Whether what is below a list is part of the residual of RBP: always, or only if some item of it
+// is not judged.
+enum class ResidualTail : std::uint8_t { always, if_unjudged };
 enum class IldOver : std::uint8_t { pairs, list, pairs_or_one };
 enum class MissingFeatures : std::uint8_t { raise, skip };
 enum class Tail : std::uint8_t { head_share, lowest_share, at_most };
@@ -135,6 +140,8 @@ struct Rules : JudgingFields, DiscountFields {
   Over ap_over = Over::min_cutoff_relevant;
   Over ideal_over = Over::min_cutoff_relevant;
   GaucOver gauc_over = GaucOver::impressions;
+  RecallRank recall_rank = RecallRank::round;
+  ResidualTail residual_tail = ResidualTail::always;
   RboOver rbo_over = RboOver::extrapolated;
   Popularity popularity = Popularity::users;
   PopularityOver novelty_over = PopularityOver::users;

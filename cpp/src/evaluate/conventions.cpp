@@ -58,6 +58,10 @@ constexpr std::array<std::string_view, 2> kNames<HistoryDistance> = {"nearest", 
 template <>
 constexpr std::array<std::string_view, 2> kNames<GaucOver> = {"impressions", "positives"};
 template <>
+constexpr std::array<std::string_view, 2> kNames<RecallRank> = {"round", "plus_0.9"};
+template <>
+constexpr std::array<std::string_view, 2> kNames<ResidualTail> = {"always", "if_unjudged"};
+template <>
 constexpr std::array<std::string_view, 3> kNames<IldOver> = {"pairs", "list", "pairs_or_one"};
 template <>
 constexpr std::array<std::string_view, 2> kNames<MissingFeatures> = {"raise", "skip"};
@@ -156,6 +160,14 @@ constexpr auto kFields = std::to_array<ConventionField>({
     choice<&Rules::gauc_over, GaucOver::impressions, GaucOver::positives>(
         "gauc_over",
         "what weighs the users of gauc: the ranked items of each, or the relevant ones"),
+    choice<&Rules::recall_rank, RecallRank::round, RecallRank::plus_0_9>(
+        "recall_rank",
+        "the number of hits at a recall in interpolated precision: recall |T| rounded half up, or "
+        "the integer part of recall |T| + 0.9"),
+    choice<&Rules::residual_tail, ResidualTail::always, ResidualTail::if_unjudged>(
+        "residual_tail",
+        "when the ranks below a list are part of rbp_residual: always, or only if an item of the "
+        "list is not judged, which is 0 otherwise"),
     choice<&Rules::rbo_over, RboOver::extrapolated, RboOver::truncated>(
         "rbo_over",
         "the depths of rank-biased overlap: all, with the overlap at the end of the lists for "

@@ -323,6 +323,7 @@ Plan make_plan(const Request& request) {
   std::vector<std::vector<Count>> cutoffs;  // parallel to the passes
   for (const std::size_t index : order_by_cutoff(values)) {
     const MetricInfo& info = find_metric(values[index].metric);
+    check_requested_ties(info, values[index]);
     const PlannedValue value = resolve_value(info, values[index]);
     const Rules& rules = value.rules;
     auto pass = std::ranges::find_if(plan.passes, [&](const Pass& existing) {

@@ -199,6 +199,13 @@ bool is_mean_over_hits(const MetricInfo& info, const Rules& rules) {
   return info.averages_precisions && rules.ap_over == Over::hits;
 }
 
+void check_requested_ties(const MetricInfo& info, const PlannedValue& value) {
+  if (info.parameter.name == "max_fpr" && value.parameter < 1 &&
+      value.rules.ties == Ties::expected) {
+    refuse(value, "ties other than 'expected' with a max_fpr below 1", "'expected'");
+  }
+}
+
 void check_value(const MetricInfo& info, bool has_expectation, const PlannedValue& value) {
   check_cutoff(value);
   if (std::optional<Fault> fault = find_invalid_number(value.rules)) {

@@ -214,7 +214,7 @@ Fault describe_violation(Violation violation, const Job& job, UserJudge& judge, 
               .found = "none"};
     case Violation::too_few_items:
       return {.argument = "metrics",
-              .expected = "list_auc: num_items=... of at least |T| + misses for every user",
+              .expected = "num_items=... of at least |T| + misses for every user",
               .found = "a smaller number"};
     case Violation::missing_list:
       return {.argument = "predictions",

@@ -8,20 +8,24 @@
 #include "metrics/bpref.hpp"
 #include "metrics/calibration.hpp"
 #include "metrics/collection.hpp"
+#include "metrics/confusion.hpp"
 #include "metrics/counts.hpp"
 #include "metrics/dcg.hpp"
 #include "metrics/err.hpp"
 #include "metrics/expected_novelty.hpp"
 #include "metrics/fbeta.hpp"
+#include "metrics/interpolated_precision.hpp"
 #include "metrics/intra_list_diversity.hpp"
 #include "metrics/item_groups.hpp"
 #include "metrics/kendall_tau.hpp"
+#include "metrics/label_ranking.hpp"
 #include "metrics/least_item_promoted.hpp"
 #include "metrics/list_length.hpp"
 #include "metrics/list_overlap.hpp"
 #include "metrics/mean_precision.hpp"
 #include "metrics/metric.hpp"
 #include "metrics/novelty.hpp"
+#include "metrics/partial_auc.hpp"
 #include "metrics/popularity_bias.hpp"
 #include "metrics/precision.hpp"
 #include "metrics/rank_biased_overlap.hpp"
@@ -52,9 +56,11 @@ struct MetricList {
 
 using AllMetrics = MetricList<
     Precision, Recall, Fbeta, F1, HitRate, AveragePrecision, AverageRecall, MeanPrecision,
-    SetAveragePrecision, ReciprocalRank, Dcg, Ndcg, RPrecision, Rbp, Err, Auc, GroupedAuc, ListAuc,
-    Judged, Bpref, NumHits, NumRelevant, NumRecommended, ListFill, UserCoverage, Novelty, Surprisal,
-    ExpectedPopularityComplement, ExpectedFreeDiscovery, AverageRecommendationPopularity,
+    SetAveragePrecision, ReciprocalRank, Dcg, Ndcg, RPrecision, InterpolatedPrecision,
+    ElevenPointPrecision, Rbp, RbpResidual, Err, Auc, GroupedAuc, ListAuc, PairwiseAccuracy,
+    PartialAuc, PartialAucOfFirstHits, LabelRankingLoss, CoverageError, Accuracy, Mcc, Judged,
+    UnjudgedShare, Bpref, NumHits, NumRelevant, NumRecommended, ListFill, UserCoverage, Novelty,
+    Surprisal, ExpectedPopularityComplement, ExpectedFreeDiscovery, AverageRecommendationPopularity,
     PopularityRank, AveragePercentageOfLongTail, IntraListDiversity, Serendipity, Calibration,
     Unexpectedness, Coverage, NumItems, Gini, Entropy, Personalization, ItemRecall, Exposure, Rsp,
     Reo, Overlap, Jaccard, RankBiasedOverlap, KendallTau, LeastItemPromoted, PrecisionOfGroup>;

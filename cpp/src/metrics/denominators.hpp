@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <span>
 
 #include "exactk/conventions.hpp"
@@ -77,6 +78,18 @@ struct CutoffCounts {
   double sum = 0;
   for (const double distance : distances) sum += distance;
   return sum / static_cast<double>(distances.size());
+}
+
+// Returns the number of hits with which a list has the recall, rounded by convention.
+[[nodiscard]] inline double hits_at_recall(RecallRank rank, double recall,
+                                           Count relevant) noexcept {
+  const double hits = recall * static_cast<double>(relevant);
+  return rank == RecallRank::round ? std::round(hits) : std::floor(hits + 0.9);
+}
+
+// Whether RBP has a residual, as it has below every list unless that asks for an unjudged item.
+[[nodiscard]] inline bool has_residual(ResidualTail tail, const CutoffCounts& counts) noexcept {
+  return tail == ResidualTail::always || counts.judged < counts.list_length;
 }
 
 // Whether rank-biased overlap expects overlaps below the lists.

@@ -94,4 +94,21 @@ struct Judged {
   }
 };
 
+struct UnjudgedShare {
+  static constexpr std::string_view kAliases[] = {"unj"};
+  static constexpr MetricInfo info{
+      .name = "unjudged",
+      .aliases = kAliases,
+      .summary = "share of the first k ranks that have an item that is not judged",
+      .formula = "items in the list that are not judged / k",
+      .source = "trec_eval 10, unj",
+      .direction = Direction::none,
+      .positive_without_hits = true,
+      .counts_unjudged = true};
+
+  static Ratio ratio_at(const CutoffCounts& counts, const Rules&) noexcept {
+    return ratio(counts.list_length - counts.judged, divisor(Over::cutoff, counts));
+  }
+};
+
 }  // namespace exactk

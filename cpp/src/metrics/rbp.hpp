@@ -8,6 +8,28 @@
 
 namespace exactk {
 
+// The weights p^(rank - 1), of ranks that ascend.
+class PersistenceWeights {
+ public:
+  explicit PersistenceWeights(const Context& context)
+      : persistence_(context.parameter), run_(context.run) {}
+
+  [[nodiscard]] double persistence() const noexcept { return persistence_; }
+  double at(Count rank) {
+    for (; rank_ < rank && weight_ > 0; ++rank_) {
+      weight_ *= persistence_;
+      if (rank_ % kCheckpointInterval == 0) run_.checkpoint();
+    }
+    return weight_;
+  }
+
+ private:
+  double persistence_;
+  const Run& run_;
+  double weight_ = 1;
+  Count rank_ = 1;
+};
+
 class Rbp {
  public:
   using OfValues = SumOfGains<Rbp>;
@@ -29,28 +51,59 @@ class Rbp {
       .uses_gains = true};
 
   explicit Rbp(const Context& context)
-      : persistence_(context.parameter),
-        highest_gain_(context.row.ideal_gains.empty() ? 1 : context.row.ideal_gains.front()),
-        run_(context.run) {}
+      : weights_(context),
+        highest_gain_(context.row.ideal_gains.empty() ? 1 : context.row.ideal_gains.front()) {}
 
   double accumulate(const JudgedItem& item) {
-    for (; rank_ < item.rank && weight_ > 0; ++rank_) {
-      weight_ *= persistence_;
-      if (rank_ % kCheckpointInterval == 0) run_.checkpoint();
-    }
-    if (item.relevant) sum_ += item.gain * weight_;
-    return std::min((1 - persistence_) * sum_, highest_gain_);  // no more, except by rounding
+    if (item.relevant) sum_ += item.gain * weights_.at(item.rank);
+    // No more, except by rounding.
+    return std::min((1 - weights_.persistence()) * sum_, highest_gain_);
   }
   static Ratio ratio_at(double expected, const CutoffCounts&, const Rules&) noexcept {
     return {expected, 1};
   }
 
  private:
-  double persistence_;
+  PersistenceWeights weights_;
   double highest_gain_;
-  const Run& run_;
-  double weight_ = 1;  // p^(rank - 1)
-  Count rank_ = 1;
+  double sum_ = 0;
+};
+
+// What RBP could gain at most if all that is not judged were relevant, in the list and below it.
+class RbpResidual {
+ public:
+  static constexpr std::string_view kAliases[] = {"rbp_resid"};
+  static constexpr std::string_view kOwnFields[] = {"residual_tail"};
+  static constexpr MetricInfo info{
+      .name = "rbp_residual",
+      .aliases = kAliases,
+      .summary =
+          "by how much rbp would be higher if every item that is not judged had gain 1, in the "
+          "first k ranks and below them",
+      .formula = "1 - (1 - p) sum over judged items at ranks i <= k of p^(i - 1)",
+      .source = "Moffat, Zobel 2008",
+      .parameter = Rbp::info.parameter,
+      .direction = Direction::none,
+      .always_divided = true,
+      .micro = false,
+      .own_fields = kOwnFields,
+      .positive_without_hits = true,
+      .counts_unjudged = true};
+
+  explicit RbpResidual(const Context& context) : weights_(context) {}
+
+  // Returns the share of the weight that has been judged.
+  double accumulate(const JudgedItem& item) {
+    sum_ += weights_.at(item.rank);
+    return (1 - weights_.persistence()) * sum_;
+  }
+  static Ratio ratio_at(double judged, const CutoffCounts& counts, const Rules& rules) noexcept {
+    if (!has_residual(rules.residual_tail, counts)) return {0, 1};
+    return {std::max(1 - judged, 0.0), 1};
+  }
+
+ private:
+  PersistenceWeights weights_;
   double sum_ = 0;
 };
 

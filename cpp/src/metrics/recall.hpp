@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 
 #include "metrics/item_values.hpp"
 #include "metrics/metric.hpp"
@@ -53,32 +54,38 @@ struct HitRate {
   }
 };
 
-// Recall at the cutoff |T|, where precision equals recall.
+// Precision at a multiple of |T|; at |T| itself, it equals recall.
 class RPrecision {
  public:
   static constexpr std::string_view kAliases[] = {"rprec", "r_prec"};
   static constexpr MetricInfo info{
       .name = "r_precision",
       .aliases = kAliases,
-      .summary = "share of the relevant items among the first |T| recommended",
-      .formula = "h(min(k, |T|)) / |T|",
-      .source = "Manning, Raghavan, Schuetze 2008, section 8.4"};
+      .summary = "precision at the rank |T|, where it equals recall, or at another multiple of |T|",
+      .formula = "h(min(k, c)) / c, c = floor(multiple |T| + 0.9)",
+      .source =
+          "Manning, Raghavan, Schuetze 2008, section 8.4; trec_eval, Rprec_mult, for the multiple",
+      .parameter = {.name = "multiple", .standard = 1, .low = 0, .high = 1e6},
+      .undefined_case = "the multiple of |T| is the rank 0"};
 
-  explicit RPrecision(const Context& context) : relevant_(context.row.relevant) {}
+  explicit RPrecision(const Context& context)
+      : last_(static_cast<Count>(
+            std::floor(context.parameter * static_cast<double>(context.row.relevant) + 0.9))) {}
 
   double accumulate(const JudgedItem& item) noexcept {
-    if (item.relevant && item.rank <= relevant_) ++early_hits_;
+    if (item.relevant && item.rank <= last_) ++early_hits_;
     return static_cast<double>(early_hits_);
   }
   [[nodiscard]] double expectation(const TiedHits& tied, Count ranks) const noexcept {
-    return expected_hits(tied, std::clamp(relevant_ - tied.tie.first + 1, Count{0}, ranks));
+    return expected_hits(tied, std::clamp(last_ - tied.tie.first + 1, Count{0}, ranks));
   }
-  static Ratio ratio_at(double early_hits, const CutoffCounts& counts, const Rules&) noexcept {
-    return {early_hits, static_cast<double>(counts.relevant)};
+  [[nodiscard]] Ratio ratio_at(double early_hits, const CutoffCounts&,
+                               const Rules&) const noexcept {
+    return {early_hits, static_cast<double>(last_)};
   }
 
  private:
-  Count relevant_;
+  Count last_;
   Count early_hits_ = 0;
 };
 

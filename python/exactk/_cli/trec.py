@@ -88,8 +88,9 @@ def parse_measures(measures: Iterable[str], convention: str) -> Request:
         name, _, parameters = text.partition(".")
         if text in MEASURE_SETS:
             of_set = [MEASURES_BY_NAME[one] for one in MEASURE_SETS[text] if one not in HEADER]
+            of_set = [one for one in of_set if not (is_of_9 and one.since_10)]
             requested = {**dict.fromkeys((*HEADER, *(one.name for one in of_set if one.metric)), ""), **requested}
-            missing += [one.name for one in of_set if one.metric is None and not (is_of_9 and one.since_10)]
+            missing += [one.name for one in of_set if one.metric is None]
         elif name in MEASURES_BY_NAME or text in HEADER:
             requested[name] = ",".join(filter(None, (requested.get(name), parameters)))
         else:

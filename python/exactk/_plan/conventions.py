@@ -103,6 +103,12 @@ class Convention(Record, kw_only=True):
         The number of ranks in the ideal ranking of nDCG.
     gauc_over : {'impressions', 'positives'}, default 'impressions'
         What weighs the users of gauc: the ranked items of each, or the relevant ones.
+    recall_rank : {'round', 'plus_0.9'}, default 'round'
+        The number of hits at a recall in interpolated precision: recall |T| rounded half up, or the integer part of
+        recall |T| + 0.9.
+    residual_tail : {'always', 'if_unjudged'}, default 'always'
+        When the ranks below a list are part of rbp_residual: always, or only if an item of the list is not judged,
+        which is 0 otherwise.
     rbo_over : {'extrapolated', 'truncated'}, default 'extrapolated'
         The depths of rank-biased overlap: all, with the overlap at the end of the lists for those below, or those down
         to the cutoff.
@@ -231,6 +237,8 @@ class Convention(Record, kw_only=True):
     )
     ideal_over: Literal["cutoff", "min_cutoff_relevant", "min_list_relevant", "all_judged"] = "min_cutoff_relevant"
     gauc_over: Literal["impressions", "positives"] = "impressions"
+    recall_rank: Literal["round", "plus_0.9"] = "round"
+    residual_tail: Literal["always", "if_unjudged"] = "always"
     rbo_over: Literal["extrapolated", "truncated"] = "extrapolated"
     popularity: Literal["users", "interactions"] = "users"
     novelty_over: Literal["users", "interactions"] = "users"

@@ -46,6 +46,8 @@ Weight: _t.TypeAlias = _t.Literal["one", "values", "self_normalized"]
 ApOver: _t.TypeAlias = _t.Literal["cutoff", "list", "relevant", "min_cutoff_relevant", "min_list_relevant", "hits"]
 IdealOver: _t.TypeAlias = _t.Literal["cutoff", "min_cutoff_relevant", "min_list_relevant", "all_judged"]
 GaucOver: _t.TypeAlias = _t.Literal["impressions", "positives"]
+RecallRank: _t.TypeAlias = _t.Literal["round", "plus_0.9"]
+ResidualTail: _t.TypeAlias = _t.Literal["always", "if_unjudged"]
 RboOver: _t.TypeAlias = _t.Literal["extrapolated", "truncated"]
 Popularity: _t.TypeAlias = _t.Literal["users", "interactions"]
 NoveltyOver: _t.TypeAlias = _t.Literal["users", "interactions"]
@@ -98,6 +100,8 @@ class FieldTypes(_t.TypedDict, total=False):
     ap_over: ApOver
     ideal_over: IdealOver
     gauc_over: GaucOver
+    recall_rank: RecallRank
+    residual_tail: ResidualTail
     rbo_over: RboOver
     popularity: Popularity
     novelty_over: NoveltyOver

@@ -58,6 +58,7 @@ PRESETS: Mapping[str, Mapping[str, Any]] = MappingProxyType(
         },
         "ir_measures": {
             "ap_over": "relevant",
+            "recall_rank": "plus_0.9",
             "empty_truth": "compute",
             "negative_grades": "unjudged",
             "ties": "highest_id",
@@ -65,6 +66,7 @@ PRESETS: Mapping[str, Mapping[str, Any]] = MappingProxyType(
             "overrides": {
                 "num_relevant": {"missing_list": "zero"},
                 # By other providers than trec_eval.
+                "pairwise_accuracy": {"undefined": "skip", "ties": "input_order", "score_dtype": "native"},
                 "judged": {
                     "precision_over": "list",
                     "negative_grades": "zero_gain",
@@ -111,6 +113,7 @@ PRESETS: Mapping[str, Mapping[str, Any]] = MappingProxyType(
         "neurec": {"gain": "binary", "min_grade": "any"},
         "pytrec_eval": {
             "ap_over": "relevant",
+            "recall_rank": "plus_0.9",
             "users": "both",
             "empty_truth": "compute",
             "negative_grades": "unjudged",
@@ -220,7 +223,9 @@ PRESETS: Mapping[str, Mapping[str, Any]] = MappingProxyType(
                 "auc": {"undefined": "nan"},
                 "average_precision": {"ties": "shared"},
                 "dcg": {"ties": "expected"},
+                "coverage_error": {"ties": "shared"},
                 "hit_rate": {"ties": "highest_id"},
+                "label_ranking_loss": {"ties": "pessimistic"},
                 "ndcg": {"ties": "expected"},
             },
         },
@@ -245,6 +250,7 @@ PRESETS: Mapping[str, Mapping[str, Any]] = MappingProxyType(
         # The current release, 10, and the previous one.
         "trec_eval": {
             "ap_over": "relevant",
+            "residual_tail": "if_unjudged",
             "users": "both",
             "empty_truth": "compute",
             "empty_list": "skip",
@@ -253,12 +259,14 @@ PRESETS: Mapping[str, Mapping[str, Any]] = MappingProxyType(
         },
         "trec_eval_complete": {
             "ap_over": "relevant",
+            "residual_tail": "if_unjudged",
             "empty_truth": "compute",
             "negative_grades": "unjudged",
             "ties": "highest_id",
         },
         "trec_eval_9": {
             "ap_over": "relevant",
+            "recall_rank": "plus_0.9",
             "users": "both",
             "empty_truth": "compute",
             "empty_list": "skip",
@@ -268,6 +276,7 @@ PRESETS: Mapping[str, Mapping[str, Any]] = MappingProxyType(
         },
         "trec_eval_9_complete": {
             "ap_over": "relevant",
+            "recall_rank": "plus_0.9",
             "empty_truth": "compute",
             "negative_grades": "unjudged",
             "ties": "highest_id",

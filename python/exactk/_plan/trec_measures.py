@@ -51,7 +51,7 @@ TREC_MEASURES = (
     TrecMeasure("gm_bpref", "bpref", _GEOMETRIC, only_mean=True),
     TrecMeasure("Rprec_mult"),
     TrecMeasure("utility"),
-    TrecMeasure("11pt_avg"),
+    TrecMeasure("11pt_avg", "eleven_point_precision"),
     TrecMeasure("binG"),
     TrecMeasure("G"),
     TrecMeasure("dcg", "dcg", _ANY_RELEVANT, since_10=True, in_sets=False),
@@ -69,8 +69,8 @@ TREC_MEASURES = (
     TrecMeasure("set_F", "f1"),
     TrecMeasure("num_nonrel_judged_ret"),
     TrecMeasure("rbp", since_10=True, instead="-m 'rbp(p=0.9)' does not divide gains by the query's highest grade"),
-    TrecMeasure("rbp_resid", since_10=True, instead="-m judged@10 says how much of a list is judged"),
-    TrecMeasure("unj", since_10=True, instead="unj_10 is -m list_fill@10 minus -m judged@10"),
+    TrecMeasure("rbp_resid", "rbp_residual", "(p=0.9)", since_10=True),
+    TrecMeasure("unj", "unjudged", cutoffs=(5, 10, 20), since_10=True),
 )
 """In the order in which trec_eval prints them."""
 

@@ -135,7 +135,14 @@ class Value(Record):
     @cached_property
     def shows_hits(self) -> bool:
         """Whether the value is above 0 only if there is a hit, and not where a convention counts a user without one as 1."""
-        return not (self.info.positive_without_hits or "one" in map(self.rules.get, _FIELDS_WITH_SET_VALUES))
+        return not (
+            self.is_of_curve or self.info.positive_without_hits or "one" in map(self.rules.get, _FIELDS_WITH_SET_VALUES)
+        )
+
+    @cached_property
+    def is_of_curve(self) -> bool:
+        """Whether the value is of a part of the ROC curve, scaled so that a random order has 0.5."""
+        return self.info.pairwise and self.info.parameter is not None and self.parameter < 1
 
     @cached_property
     def unused_fields(self) -> tuple[str, ...]:

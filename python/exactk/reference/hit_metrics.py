@@ -287,17 +287,45 @@ def ndcg(user: JudgedUser, k: int | None, rules: Rules, _: float) -> Ratio:
     return bounded("ndcg", gained, ideal, user, rules)
 
 
+def last_early_rank(user: JudgedUser, multiple: float) -> int:
+    """Return the rank that the multiple of |T| is, as trec_eval rounds it."""
+    return math.floor(multiple * user.relevant + 0.9)
+
+
 @terms_of("r_precision")
-def early_hit_terms(user: JudgedUser, k: int | None, _rules: Rules, _: float) -> Iterator[Term]:
-    """1 for each hit among the first |T|."""
+def early_hit_terms(user: JudgedUser, k: int | None, _rules: Rules, multiple: float) -> Iterator[Term]:
+    """1 for each hit among the first |T|, or another multiple."""
     for rank, is_hit in user.hit_flags(k):
-        yield Term(float(is_hit and rank <= user.relevant))
+        yield Term(float(is_hit and rank <= last_early_rank(user, multiple)))
 
 
 @register
-def r_precision(user: JudgedUser, k: int | None, _rules: Rules, _: float) -> Ratio:
-    """Hits among the first |T|, over |T|."""
-    return sum(rank <= user.relevant for rank in user.hit_ranks(k)), user.relevant
+def r_precision(user: JudgedUser, k: int | None, rules: Rules, multiple: float) -> Ratio:
+    """Hits among the first |T|, or another multiple, over as many."""
+    return added(early_hit_terms(user, k, rules, multiple)), last_early_rank(user, multiple)
+
+
+def _counted_hits(ranks: list[int]) -> list[tuple[int, int]]:
+    """Return how many hits there are down to each, whose rank ties may share, and the rank."""
+    return [(bisect_right(ranks, rank), rank) for rank in ranks]
+
+
+@register
+def interpolated_precision(user: JudgedUser, k: int | None, rules: Rules, recall: float) -> Ratio:
+    """Highest h(i) / i of ranks from where the list has the recall. Salton, McGill 1983."""
+    hits = recall * user.relevant
+    least = math.floor(hits) + (hits % 1 >= 0.5) if rules["recall_rank"] == "round" else math.floor(hits + 0.9)
+    precisions = [count / rank for count, rank in _counted_hits(user.hit_ranks(k)) if count >= least]
+    return max(precisions, default=0.0), 1
+
+
+@register
+def eleven_point_precision(user: JudgedUser, k: int | None, rules: Rules, _: float) -> Ratio:
+    """Mean of the interpolated precisions at 0, 0.1, ..., 1."""
+    total = 0.0
+    for tenths in range(11):
+        total += interpolated_precision(user, k, rules, tenths / 10)[0]
+    return total / 11, 1
 
 
 @terms_of("rbp")
@@ -320,6 +348,17 @@ def rbp(user: JudgedUser, k: int | None, rules: Rules, p: float) -> Ratio:
     return gained, _whole_gain(user, rules)
 
 
+@undirected
+def rbp_residual(user: JudgedUser, k: int | None, rules: Rules, p: float) -> Ratio:
+    """1 - (1 - p) sum of p^(i - 1) over the judged items: what is not judged, in the list and below. Moffat, Zobel 2008."""
+    judged = user.judged(k)
+    if rules["residual_tail"] == "if_unjudged" and len(judged) == len(user.top(k)):
+        return 0, 1
+    all_gained = replace(user, ranking=tuple(item and JudgedItem(relevant=True, grade=1.0) for item in user.ranking))
+    gained = (1 - p) * added(persistent_gains(all_gained, k, {**rules, "gain": "binary", "weight": "one"}, p))
+    return max(1 - gained, 0.0), 1
+
+
 @terms_of("err")
 def stop_terms(user: JudgedUser, k: int | None, rules: Rules, max_grade: float) -> Iterator[Term]:
     """R(i) / i times the product of 1 - R(j) above."""
@@ -338,24 +377,32 @@ def err(user: JudgedUser, k: int | None, rules: Rules, max_grade: float) -> Rati
 
 
 @terms_of("auc")
-def pair_terms(user: JudgedUser, _k: int | None, _rules: Rules, _: float) -> Iterator[Term]:
-    """Count the other items below each hit, and half of those that tie with it."""
+def pair_terms(user: JudgedUser, _k: int | None, _rules: Rules, max_fpr: float) -> Iterator[Term]:
+    """Count the other items below each hit, and half of those that tie with it, as far as `max_fpr` of the others reach.
+
+    Of a tie that it cuts, each hit is above an even share of the others: the ROC curve is a polygon.
+    """
     flags = [is_hit for _, is_hit in user.hit_flags(None)]
-    others_below, begin = len(flags) - sum(flags), 0
+    most, begin, others_above = max_fpr * (len(flags) - sum(flags)), 0, 0
     for size in user.ties:
         tied = flags[begin : begin + size]
         others = size - sum(tied)
-        others_below, begin = others_below - others, begin + size
-        yield from (Term(others_below + others / 2 if is_hit else 0.0) for is_hit in tied)
+        reached = min(max(most - others_above, 0), others)
+        others_above, begin = others_above + others, begin + size
+        right = max(most - others_above, 0) + (reached * reached / others / 2 if others else 0)
+        yield from (Term(right if is_hit else 0.0) for is_hit in tied)
 
 
 @register
-def auc(user: JudgedUser, k: int | None, rules: Rules, _: float) -> Ratio:
+def auc(user: JudgedUser, k: int | None, rules: Rules, max_fpr: float) -> Ratio:
     """Share of the pairs of a relevant and another ranked item that are in the right order, ties half.
 
-    Hanley, McNeil 1982. Unranked relevant items are in no correctly ordered pair.
+    Hanley, McNeil 1982. Unranked relevant items are in no correctly ordered pair. Of a part of the others: the area A
+    under the ROC curve, as (1 + (A - m^2 / 2) / (m - m^2 / 2)) / 2, m = `max_fpr`. McClish 1989.
     """
-    return added(pair_terms(user, k, rules, 0)), user.relevant * (len(user.ranking) - user.hits(None))
+    right, pairs = added(pair_terms(user, k, rules, max_fpr)), user.relevant * (len(user.ranking) - user.hits(None))
+    scaled, whole = right + pairs * (max_fpr * (1 - max_fpr)), pairs * (max_fpr * (2 - max_fpr))
+    return (scaled if user.hits_repeat else min(scaled, whole)), whole
 
 
 @register
@@ -364,7 +411,7 @@ def gauc(user: JudgedUser, k: int | None, rules: Rules, _: float) -> Ratio:
 
     Zhou et al.: Deep Interest Network for Click-Through Rate Prediction, KDD 2018, section 5.3.
     """
-    right, pairs = auc(user, k, rules, 0)
+    right, pairs = auc(user, k, rules, 1)
     others = len(user.ranking) - user.hits(None) if rules["gauc_over"] == "impressions" else 0
     weight = user.relevant + others if pairs else 0
     return weight * (right / (pairs or 1)), weight
@@ -385,6 +432,69 @@ def list_auc(user: JudgedUser, k: int | None, _rules: Rules, items: float) -> Ra
     return right + (hits + user.relevant) / 2 * (others - misses), user.relevant * others
 
 
+@register
+def pairwise_accuracy(user: JudgedUser, k: int | None, _rules: Rules, _: float) -> Ratio:
+    """Share of the pairs of a hit and a miss down to the cutoff that are in the right order; 1 for hits alone."""
+    ranks, depth = user.hit_ranks(k), user.depth
+    hits, misses = len(ranks), (depth if k is None else min(k, depth)) - len(ranks)
+    if not hits or not misses:
+        return float(hits > 0), float(hits > 0)
+    return sum(misses - (rank - count) for count, rank in _counted_hits(ranks)), hits * misses
+
+
+def _right_pairs(ranks: list[int], misses: float, hits: float) -> float:
+    """Return, over the first hits, how many of so many first misses are below each."""
+    counted = (misses - (rank - count) for count, rank in _counted_hits(ranks) if count <= hits)
+    return sum(right for right in counted if right > 0)
+
+
+@register
+def partial_auc(user: JudgedUser, k: int | None, _rules: Rules, misses: float) -> Ratio:
+    """Share of the pairs of a relevant item and one of the first misses that are in the right order. Budhiraja et al. 2020."""
+    return _right_pairs(user.hit_ranks(k), misses, math.inf), misses * user.relevant
+
+
+@register
+def pap(user: JudgedUser, k: int | None, _rules: Rules, misses: float) -> Ratio:
+    """Partial AUC of as many first hits. Budhiraja et al. 2020."""
+    return _right_pairs(user.hit_ranks(k), misses, misses), misses * min(misses, user.relevant)
+
+
+def label_ranking_loss(user: JudgedUser, k: int | None, rules: Rules, _: float) -> Ratio:
+    """1 - AUC. Schapire, Singer 2000."""
+    right, pairs = auc(user, k, rules, 1)
+    return pairs - right, pairs
+
+
+def coverage_error(user: JudgedUser, k: int | None, _rules: Rules, _: float) -> Ratio:
+    """Rank of the last relevant item, if all are ranked. Schapire, Singer 2000."""
+    ranks = user.hit_ranks(k)
+    return (max(ranks, default=0), 1) if len(ranks) >= user.relevant else (0, 0)
+
+
+register(label_ranking_loss, "lower")
+register(coverage_error, "lower")
+
+
+def _retrieved(user: JudgedUser, k: int | None, rules: Rules, items: float) -> float:
+    return min(divisor(rules["precision_over"], user, k), items)
+
+
+@register
+def accuracy(user: JudgedUser, k: int | None, rules: Rules, items: float) -> Ratio:
+    """Share of N items that are hits, or neither recommended nor relevant: (N - k - |T| + 2 h) / N."""
+    return items - _retrieved(user, k, rules, items) - user.relevant + 2 * user.hits(k), items
+
+
+@register
+def mcc(user: JudgedUser, k: int | None, rules: Rules, items: float) -> Ratio:
+    """(N h - k |T|) / sqrt(k |T| (N - |T|) (N - k)). Matthews 1975."""
+    retrieved, hits = _retrieved(user, k, rules, items), user.hits(k)
+    others = items - user.relevant
+    divided = math.sqrt(retrieved * (items - retrieved) * (user.relevant * others))
+    return hits * others - (retrieved - hits) * user.relevant, divided
+
+
 @undirected
 def judged(user: JudgedUser, k: int | None, rules: Rules, _: float) -> Ratio:
     """Precision as if every judged item were relevant."""
@@ -395,6 +505,12 @@ def judged(user: JudgedUser, k: int | None, rules: Rules, _: float) -> Ratio:
         relevant_items=(JudgedItem(relevant=True, grade=1.0),) * (user.relevant + user.nonrelevant),
     )
     return precision(all_relevant, k, rules, 0)
+
+
+@undirected
+def unjudged(user: JudgedUser, k: int | None, _rules: Rules, _: float) -> Ratio:
+    """Items of the list that are not judged, over k."""
+    return len(user.top(k)) - len(user.judged(k)), divisor("cutoff", user, k)
 
 
 @terms_of("bpref")

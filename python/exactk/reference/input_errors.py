@@ -104,6 +104,7 @@ def _faults_of_value(value: Value) -> dict[str, bool]:
     has_values = rules["weight"] != "one"
     whole_users = {rules["empty_truth"], rules["empty_list"], rules["missing_list"]}
     return {
+        "expected ties of a part of the ROC curve": is_expected and value.is_of_curve,
         "relevant grades below 0 that are unjudged": _has_unjudged_hits(rules),
         "micro average": is_micro and not info.micro and rules["weight"] != "self_normalized",
         "users with 0 or 1 in a micro average": is_micro and bool(whole_users & {"zero", "one"}),

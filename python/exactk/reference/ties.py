@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
-from exactk.reference.hit_metrics import METRICS, TERMS, Ratio, Term, added, bounded
+from exactk.reference.hit_metrics import METRICS, TERMS, Ratio, Term, added, bounded, last_early_rank
 from exactk.reference.judge import JudgedItem, JudgedUser, counted_gain, tied_hits
 from exactk.reference.rules import Rules, discount
 
@@ -36,10 +36,10 @@ def _reached_ties(user: JudgedUser, k: int | None) -> Iterator[Tie]:
         above += len(hits)
 
 
-Expectation = Callable[[Tie, JudgedUser, Rules], float]
+Expectation = Callable[[Tie, JudgedUser, Rules, float], float]
 
 
-def _expected_hits(tie: Tie, _user: JudgedUser, _rules: Rules) -> float:
+def _expected_hits(tie: Tie, _user: JudgedUser, _rules: Rules, _: float) -> float:
     """E[h] = m r / n."""
     return tie.m * tie.r / tie.n
 
@@ -51,25 +51,27 @@ def _gains(tie: Tie, rules: Rules) -> float:
     return total
 
 
-def _expected_found(tie: Tie, user: JudgedUser, rules: Rules) -> float:
+def _expected_found(tie: Tie, user: JudgedUser, rules: Rules, _: float) -> float:
     """E[h], or the expected sum of the values of the hits: m / n of that of all hits of the tie."""
     if rules["weight"] == "one":
-        return _expected_hits(tie, user, rules)
+        return _expected_hits(tie, user, rules, 0)
     return _gains(tie, rules) * tie.m / tie.n
 
 
-def _expected_early_hits(tie: Tie, user: JudgedUser, rules: Rules) -> float:
-    """E[h] among the first |T| ranks."""
-    return _expected_hits(tie._replace(m=max(0, min(tie.m, user.relevant - tie.i + 1))), user, rules)
+def _expected_early_hits(tie: Tie, user: JudgedUser, rules: Rules, multiple: float) -> float:
+    """E[h] among the first |T| ranks, or another multiple."""
+    return _expected_hits(
+        tie._replace(m=max(0, min(tie.m, last_early_rank(user, multiple) - tie.i + 1))), user, rules, 0
+    )
 
 
-def _expected_squared_hits(tie: Tie, _user: JudgedUser, _rules: Rules) -> float:
+def _expected_squared_hits(tie: Tie, _user: JudgedUser, _rules: Rules, _: float) -> float:
     """E[(R + h)^2] - R^2, for two of the m ranks are both hits with chance r (r - 1) / (n (n - 1))."""
     others = (tie.m - 1) * (tie.r - 1) / (tie.n - 1) if tie.n > 1 else 0.0
     return tie.m * tie.r / tie.n * (2 * tie.R + 1 + others)
 
 
-def _hit_probability(tie: Tie, _user: JudgedUser, _rules: Rules) -> float:
+def _hit_probability(tie: Tie, _user: JudgedUser, _rules: Rules, _: float) -> float:
     """P(h > 0) = 1 - C(n - m, r) / C(n, r), in the first tie that has hits."""
     if tie.R > 0:
         return 0.0
@@ -79,7 +81,7 @@ def _hit_probability(tie: Tie, _user: JudgedUser, _rules: Rules) -> float:
     return 1 - none
 
 
-def _expected_precisions(tie: Tie, _user: JudgedUser, rules: Rules) -> float:
+def _expected_precisions(tie: Tie, _user: JudgedUser, rules: Rules, _: float) -> float:
     """E[sum of h(i) / i at the hits]: a rank is one with chance r / n, and the j before it hold j (r - 1) / (n - 1).
 
     Each hit is as likely at a rank as another, so that values count by their mean.
@@ -91,7 +93,7 @@ def _expected_precisions(tie: Tie, _user: JudgedUser, rules: Rules) -> float:
     return total if rules["weight"] == "one" else total * (_gains(tie, rules) / tie.r)
 
 
-def _expected_gains(tie: Tie, _user: JudgedUser, rules: Rules) -> float:
+def _expected_gains(tie: Tie, _user: JudgedUser, rules: Rules, _: float) -> float:
     """E[sum of the discounted gains]: the mean gain at each rank."""
     discounts = 0.0
     for j in range(tie.m):
@@ -99,7 +101,7 @@ def _expected_gains(tie: Tie, _user: JudgedUser, rules: Rules) -> float:
     return _gains(tie, rules) / tie.n * discounts
 
 
-def _expected_reciprocal_rank(tie: Tie, _user: JudgedUser, _rules: Rules) -> float:
+def _expected_reciprocal_rank(tie: Tie, _user: JudgedUser, _rules: Rules, _: float) -> float:
     """E[1 / rank of the first hit]: that j ranks come before it has the chance C(n - 1 - j, r - 1) / C(n, r)."""
     if tie.R > 0:
         return 0.0
@@ -113,6 +115,7 @@ def _expected_reciprocal_rank(tie: Tie, _user: JudgedUser, _rules: Rules) -> flo
 EXPECTATIONS: dict[str, Expectation | None] = {
     "auc": None,  # its formula already counts ties half
     "gauc": None,
+    "label_ranking_loss": None,
     "precision": _expected_found,
     "recall": _expected_found,
     "fbeta": _expected_hits,
@@ -135,7 +138,7 @@ def expected_terms(metric: str, user: JudgedUser, k: int | None, rules: Rules, p
     if expectation is None:
         yield from TERMS[metric](user, k, rules, parameter)
         return
-    by_rank = {tie.i: expectation(tie, user, rules) for tie in _reached_ties(user, k)}
+    by_rank = {tie.i: expectation(tie, user, rules, parameter) for tie in _reached_ties(user, k)}
     yield from (Term(by_rank.get(rank, 0.0)) for rank, _ in user.counted(k))
 
 

@@ -201,7 +201,7 @@ def column_of_arrow(column: _core.ArrowColumn, argument: str) -> Column:
         return NumberColumn(np.empty(0))
     if (kind := {"string": "str", "bytes": "bytes"}.get(column.type)) is not None:
         return TextColumn(column, kind)
-    if column.type.startswith(("int", "uint", "float")):
+    if column.type.rstrip("0123456789") in {"int", "uint", "float"}:
         return _concatenate_chunks([NumberColumn(chunk) for chunk in column.values(argument)], column)
     hint = {
         "bool": "cast flags to integers",
