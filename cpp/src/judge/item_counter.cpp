@@ -58,7 +58,10 @@ void ItemCounter::add_relevant(const ListRow& list) {
 }
 
 void ItemCounter::add(const ListRow& list) {
-  if (request_.counted == Counted::relevant) return add_relevant(list);
+  if (request_.counted == Counted::relevant) {
+    add_relevant(list);
+    return;
+  }
   const bool only_hits = request_.counted == Counted::hits;
   const std::vector<Count>& cutoffs = request_.cutoffs;
   rows_.clear();
