@@ -358,7 +358,7 @@ def test_functions_are_the_metrics_at_ten(name: str) -> None:
     else:
         assert function(TRUTH, LISTS) == metric(TRUTH, LISTS)
     if metric.parameter is not None:
-        setting = {metric.parameter.name: 0.5}
+        setting: dict[str, Any] = {metric.parameter.name: 0.5}
         cutoffs = [] if core_metrics[metric.name].pairwise else [2]
         assert parameters.pop(metric.parameter.name).default == metric.parameter.standard
         assert function(TRUTH, LISTS, *cutoffs, **setting) == metric.with_(**setting)(TRUTH, LISTS, *cutoffs)

@@ -31,7 +31,9 @@ def is_close(actual: float, expected: float) -> bool:
 def is_rounded(actual: float, expected: float, decimals: int | None) -> bool:
     if decimals is None or math.isnan(expected):
         return is_close(actual, expected)
-    return actual == round(actual, decimals) and abs(actual - expected) <= 0.5 * 10**-decimals + 1e-12 * max(1.0, abs(expected))
+    return actual == round(actual, decimals) and abs(actual - expected) <= 0.5 * 10**-decimals + 1e-12 * max(
+        1.0, abs(expected)
+    )
 
 
 def compare_report(case: Case, report: exactk.Report) -> None:
