@@ -197,12 +197,12 @@ def test_trec_prints_trec_evals_own_measures_by_its_convention(run: Run, qrels: 
     assert "--convention trec_eval_9 leaves them out" in result.err
     result = run("evaluate", qrels, bm25, "--format", "trec", "--convention", "trec_eval_9")
     by_query = parse_lines(result.out)
-    message = "exactk: warning: trec_eval prints measures that exactk does not support: iprec_at_recall\n"
-    assert result.err.count(message) == 1
+    assert "that exactk does not support" not in result.err
     assert list(by_query) == ["all"]
     cutoffs = (5, 10, 15, 20, 30, 100, 200, 500, 1000)
     official = ("runid", "num_q", "num_ret", "num_rel", "num_rel_ret", "map", "gm_map", "Rprec", "bpref", "recip_rank")
-    assert list(by_query["all"]) == [*official, *(f"P_{cutoff}" for cutoff in cutoffs)]
+    recalls = [f"iprec_at_recall_{tenths / 10:.2f}" for tenths in range(11)]
+    assert list(by_query["all"]) == [*official, *recalls, *(f"P_{cutoff}" for cutoff in cutoffs)]
     report = expected_result(qrels, bm25, metrics="map", convention="trec_eval_9")
     assert by_query["all"]["runid"] == "tag"
     assert by_query["all"]["map"] == f"{report['map']:.4f}"

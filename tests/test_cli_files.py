@@ -269,7 +269,9 @@ def test_f71_measures_are_those_of_trec_eval(measures: str, names: list[str], ru
     assert [line[0] for line in trec_lines(run, *options)] == names
 
 
-@pytest.mark.parametrize("measure", ["infAP", "rbp", "iprec_at_recall", "iprec_at_recall.0.1", "utility", "P.x", "Q.5"])
+@pytest.mark.parametrize(
+    "measure", ["infAP", "rbp", "iprec_at_recall.x", "iprec_at_recall.0.1,", "utility", "P.x", "Q.5"]
+)
 def test_f71_measures_that_there_are_not(measure: str, run: Run) -> None:
     assert_refused(run(*EVALUATE, "--format", "trec", "-m", measure), measure.partition(".")[0])
 

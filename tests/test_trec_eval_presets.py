@@ -46,6 +46,9 @@ METRICS = {
     "set_F": "f1",
     **{f"{name}_{k}": metric.format(k) for name, metric in AT_CUTOFF.items() for k in CUTOFFS},
     **{f"success_{k}": f"hit_rate@{k}" for k in (1, 5, 10)},
+    **{f"iprec_at_recall_{tenths / 10:.2f}": f"interpolated_precision(recall={tenths / 10})" for tenths in range(11)},
+    "11pt_avg": "eleven_point_precision",
+    **{f"Rprec_mult_{fifths / 5:.2f}": f"r_precision(multiple={fifths / 5})" for fifths in range(1, 11)},
 }
 GEOMETRIC = {"gm_map": "average_precision(average=geometric)", "gm_bpref": "bpref(average=geometric)"}  # means alone
 SUMS = frozenset({"num_ret", "num_rel", "num_rel_ret"})  # whose mean is printed as the sum
@@ -131,11 +134,11 @@ def our_values(case: str, version: str, options: Options, metrics: dict[str, str
 
 # What exactk has no metric for.
 OTHER_MEASURES = re.compile(
-    r"(num_q|num_nonrel_judged_ret|iprec_at_recall_.*|infAP|Rprec_mult_.*|utility|11pt_avg|binG|G|ndcg_rel|Rndcg|rbp|rbp_resid|unj_\d+|relstring|runid)"
+    r"(num_q|num_nonrel_judged_ret|infAP|utility|binG|G|ndcg_rel|Rndcg|rbp|rbp_resid|unj_\d+|relstring|runid)"
 )
 # How far apart the numbers are, in units in the last place: trec_eval adds up the users' values one after another, where
 # exactk rounds the exact sum once, and divides each gain by a logarithm, where exactk multiplies.
-ULPS_OF_USERS = {"ndcg": 3, "ndcg_cut": 3, "set_F": 1}
+ULPS_OF_USERS = {"ndcg": 3, "ndcg_cut": 3, "set_F": 1, "11pt_avg": 3}
 ULPS_OF_MEANS = 3
 ULPS_OF_GEOMETRIC_MEANS = 9
 

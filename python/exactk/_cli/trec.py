@@ -35,7 +35,7 @@ _COUNTS = frozenset({"num_recommended", "num_relevant", "num_hits"})  # summed o
 
 
 Names: TypeAlias = "Mapping[str, tuple[int, str]]"
-"""By the metric of a measure with parameters other than cutoffs: its place among trec_eval's measures, and its name."""
+"""By the metric of a measure of trec_eval: its place among them, and its name but for cutoffs and levels."""
 
 
 class _Program(NamedTuple):
@@ -97,13 +97,15 @@ def parse_measures(measures: Iterable[str], convention: str) -> Request:
             metrics.append(_metric_of_exactk(text))
     header = frozenset(HEADER).intersection(requested)
     of_trec = {_metric_of_measure(name, requested[name]): name for name in requested if name not in header}
-    names = {
-        metric: (TREC_MEASURES.index(MEASURES_BY_NAME[name]), f"{name}_{requested[name]}")
-        for metric, name in of_trec.items()
-        if requested[name] and not MEASURES_BY_NAME[name].cutoffs
-    }
+    names = {metric: _place_and_name(name, requested[name]) for metric, name in of_trec.items()}
     metrics += of_trec
     return Request(metrics or [_COUNTING], header, tuple(dict.fromkeys(missing)), names, only_header=not metrics)
+
+
+def _place_and_name(name: str, parameters: str) -> tuple[int, str]:
+    measure = MEASURES_BY_NAME[name]
+    is_named_by_values = not parameters or measure.cutoffs or measure.levels
+    return TREC_MEASURES.index(measure), name if is_named_by_values else f"{name}_{parameters}"
 
 
 def _metric_of_exactk(text: str) -> str:
@@ -128,6 +130,8 @@ def _metric_of_measure(name: str, parameters: str) -> str:
         raise input_error("--metric", expected, repr(text))
     if measure.cutoffs:
         return measure.metric_string(re.sub(r"\.[0-9]+", "", parameters))  # trec_eval truncates them
+    if measure.levels:
+        return measure.metric_string(parameters)
     if name == "set_F":
         return f"fbeta(beta={math.sqrt(float(parameters))!r})"
     return _with_gains(measure.metric, parameters)
@@ -142,6 +146,8 @@ def _parameters_of(measure: TrecMeasure) -> tuple[str, str]:
     """Return the pattern of the parameters that a measure has, and how a message describes them."""
     if measure.cutoffs:
         return f"{_CUTOFF}(?:,{_CUTOFF})*", f"cutoffs such as {measure.name}.5,10"
+    if measure.levels:
+        return f"{_NUMBER}(?:,{_NUMBER})*", f"numbers such as {measure.name}.0.2,1"
     if measure.name == "set_F":
         return _NUMBER, "the weight of recall, as in set_F.0.5"
     if measure.metric in {"dcg", "ndcg"}:
@@ -276,7 +282,7 @@ def key_text(key: object) -> str:
 
 class _PrintedMeasure(NamedTuple):
     order: int  # among trec_eval's measures; exactk's own come last
-    cutoff: int
+    level: float  # or cutoff
     name: str
     value: str  # the canonical name
     only_mean: bool
@@ -284,30 +290,44 @@ class _PrintedMeasure(NamedTuple):
 
 
 def _printed_measures(report: exactk.Report, names: Names) -> list[_PrintedMeasure]:
-    """Return the report's values in trec_eval's order."""
+    """Return the report's values in trec_eval's order; one that two measures have is there under both names."""
     values = plan_of_state(report.state)
+    requested = _requested_lines(report, names)
     printed = []
     for value, parts in zip(values, as_plan(values).part_indices, strict=True):
-        order, name = _order_and_name(value, report, names)
-        measure = TREC_MEASURES[order] if order < len(TREC_MEASURES) else None
         total = None
         if value.metric in _COUNTS and value.rules["average"] == "macro" and not report.state.weighted:
             sums = report.state.totals[parts[0]]
             total = sums.total >> sums.total_scale
-        cutoff = 0 if measure is None else value.cutoff or 0
-        only_mean = measure is not None and measure.only_mean
-        printed.append(_PrintedMeasure(order, cutoff, name, value.name, only_mean, total))
+        for order, name in requested.get(value.name) or [_line_of_value(value, report)]:
+            measure = TREC_MEASURES[order] if order < len(TREC_MEASURES) else None
+            level = 0 if measure is None else value.parameter if measure.levels else value.cutoff or 0
+            only_mean = measure is not None and measure.only_mean
+            printed.append(_PrintedMeasure(order, level, name, value.name, only_mean, total))
     return sorted(printed, key=lambda measure: measure[:2])
 
 
-def _order_and_name(value: Value, report: exactk.Report, names: Names) -> tuple[int, str]:
+def _requested_lines(report: exactk.Report, names: Names) -> dict[str, list[tuple[int, str]]]:
+    """Return the place and the name of each line of the requested measures, by the canonical name of its value."""
+    lines: dict[str, list[tuple[int, str]]] = {}
+    for metric, (order, name) in {} if report.state.weighted else names.items():
+        for value in plan(metric, report.convention):
+            lines.setdefault(value.name, []).append((order, _line_name(TREC_MEASURES[order], name, value)))
+    return lines
+
+
+def _line_name(measure: TrecMeasure, name: str, value: Value) -> str:
+    if measure.levels:
+        return f"{name}_{value.parameter:3.2f}"
+    return name if value.cutoff is None else f"{name}_{value.cutoff}"
+
+
+def _line_of_value(value: Value, report: exactk.Report) -> tuple[int, str]:
+    """Return the place and the name of a value that no measure of trec_eval was requested for."""
     if not report.state.weighted:
-        if value.spelling in names:
-            return names[value.spelling]
         order = _measures_by_rules(report.convention).get(_rules_of_value(value))
         if order is not None:
-            name = TREC_MEASURES[order].name
-            return order, name if value.cutoff is None else f"{name}_{value.cutoff}"
+            return order, _line_name(TREC_MEASURES[order], TREC_MEASURES[order].name, value)
     differs = value.name in MEASURES_BY_NAME  # from trec_eval's measure of this name
     return len(TREC_MEASURES), f"exactk.{value.name}" if differs else value.name
 
@@ -318,8 +338,8 @@ def _measures_by_rules(convention: exactk.Convention) -> dict[tuple[object, ...]
     positions: dict[tuple[object, ...], int] = {}
     for order, measure in enumerate(TREC_MEASURES):
         if measure.metric is not None:
-            value, *_ = plan(measure.metric_string(), convention)
-            positions.setdefault(_rules_of_value(value), order)
+            for value in plan(measure.metric_string(), convention):
+                positions.setdefault(_rules_of_value(value), order)
     return positions
 
 

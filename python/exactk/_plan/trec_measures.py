@@ -19,18 +19,24 @@ class TrecMeasure(NamedTuple):
     metric: str | None = None  # exactk's metric; None if there is none
     arguments: str = ""  # of exactk's metric
     cutoffs: tuple[int, ...] = ()  # by default
+    levels: tuple[float, ...] = ()  # by default, of the metric's parameter, for which the arguments have braces
     only_mean: bool = False  # not printed per user
     since_10: bool = False
     in_sets: bool = True
     instead: str = _IN_PYTHON  # what exactk has in place of a measure without a metric
 
     def metric_string(self, cutoffs: str = "") -> str:
-        """Return exactk's metric at the given cutoffs or the default ones."""
+        """Return exactk's metric at the given cutoffs or levels, or the default ones."""
+        if self.levels:
+            levels = map(float, cutoffs.split(",")) if cutoffs else self.levels
+            return ",".join(f"{self.metric}{self.arguments.format(level)}" for level in levels)
         cutoffs = cutoffs or ",".join(map(str, self.cutoffs))
         return f"{self.metric}@[{cutoffs}]{self.arguments}" if cutoffs else f"{self.metric}{self.arguments}"
 
 
 _CUTOFFS = (5, 10, 15, 20, 30, 100, 200, 500, 1000)
+_RECALLS = tuple(tenths / 10 for tenths in range(11))
+_MULTIPLES = tuple(fifths / 5 for fifths in range(1, 11))
 _GEOMETRIC = "(average=geometric)"
 _ANY_RELEVANT = "(min_grade=None)"  # trec_eval's -l is not for gains
 
@@ -43,13 +49,13 @@ TREC_MEASURES = (
     TrecMeasure("Rprec", "r_precision"),
     TrecMeasure("bpref", "bpref"),
     TrecMeasure("recip_rank", "reciprocal_rank"),
-    TrecMeasure("iprec_at_recall"),
+    TrecMeasure("iprec_at_recall", "interpolated_precision", "(recall={})", levels=_RECALLS),
     TrecMeasure("P", "precision", cutoffs=_CUTOFFS),
     TrecMeasure("relstring", instead="in Python, exactk.judge has the grade at each rank"),
     TrecMeasure("recall", "recall", cutoffs=_CUTOFFS),
     TrecMeasure("infAP"),
     TrecMeasure("gm_bpref", "bpref", _GEOMETRIC, only_mean=True),
-    TrecMeasure("Rprec_mult"),
+    TrecMeasure("Rprec_mult", "r_precision", "(multiple={})", levels=_MULTIPLES),
     TrecMeasure("utility"),
     TrecMeasure("11pt_avg", "eleven_point_precision"),
     TrecMeasure("binG"),
