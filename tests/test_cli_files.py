@@ -245,7 +245,7 @@ def trec_lines(run: Run, *arguments: str, convention: str = "trec_eval_9") -> li
     return [[field.strip() for field in line.split("\t")] for line in result.out.splitlines()]
 
 
-OF_SETS = "runid num_q num_ret num_rel num_rel_ret set_P set_relative_P set_recall set_map set_F"
+OF_SETS = "runid num_q num_ret num_rel num_rel_ret utility set_P set_relative_P set_recall set_map set_F"
 CUTOFFS = "5 10 15 20 30 100 200 500 1000"
 
 
@@ -270,7 +270,7 @@ def test_f71_measures_are_those_of_trec_eval(measures: str, names: list[str], ru
 
 
 @pytest.mark.parametrize(
-    "measure", ["infAP", "rbp", "iprec_at_recall.x", "iprec_at_recall.0.1,", "utility", "P.x", "Q.5"]
+    "measure", ["infAP", "rbp", "iprec_at_recall.x", "iprec_at_recall.0.1,", "utility.1", "P.x", "Q.5"]
 )
 def test_f71_measures_that_there_are_not(measure: str, run: Run) -> None:
     assert_refused(run(*EVALUATE, "--format", "trec", "-m", measure), measure.partition(".")[0])

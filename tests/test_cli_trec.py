@@ -27,8 +27,8 @@ pytestmark = pytest.mark.filterwarnings("ignore:.*queries have ranks that contra
 
 CASES = [f"case{number:02}" for number in range(10)]
 VERSIONS = {"9.0.8": "trec_eval_9", "10.0": "trec_eval"}
-MISSING = {measure.name for measure in TREC_MEASURES if measure.metric is None}
-HAD = {measure.name for measure in TREC_MEASURES if measure.metric is not None}
+MISSING = {measure.name for measure in TREC_MEASURES if not measure.is_supported}
+HAD = {measure.name for measure in TREC_MEASURES if measure.is_supported}
 
 
 def missing_measure(line: tuple[str, ...]) -> str | None:
@@ -215,6 +215,9 @@ def test_f90_comments_are_no_rows(run: Run) -> None:
         ("Rprec_mult.1.33,1 Rprec", {"Rprec": "0.3333", "Rprec_mult_1.00": "0.3333", "Rprec_mult_1.33": "0.5000"}),
         ("Rprec Rprec_mult.1 r_precision", {"Rprec": "0.3333", "Rprec_mult_1.00": "0.3333"}),
         ("Rprec_mult.1", {"Rprec_mult_1.00": "0.3333"}),
+        ("utility.2,-1,-0.5,.25", {"utility_2,-1,-0.5,.25": "0.2500"}),
+        ("utility num_nonrel_judged_ret", {"utility": "0.0000", "num_nonrel_judged_ret": "1"}),
+        ("utility num_hits", {"utility": "0.0000", "num_rel_ret": "2"}),
         ("P.5.9,2", {"P_2": "0.0000", "P_5": "0.4000"}),
         ("set P.1 P.3 ndcg_cut.2", None),
     ],
@@ -228,6 +231,16 @@ def test_f90_parameters_are_those_of_trec_eval(measures: str, lines: dict[str, s
         assert [name for name in found if name.startswith(("P_", "ndcg"))] == ["P_1", "P_3", "ndcg_cut_2"]
     else:
         assert found == lines
+
+
+@pytest.mark.usefixtures("files")
+def test_f90_weighted_sums_have_names_of_ours(run: Run) -> None:
+    write_files({"weights.csv": "user,weight\nq1,1\nq2,3\n", "other.run": "q1 Q0 d1 1 2 tag\nq2 Q0 d2 1 2 tag\n"})
+    options = ("--format", "trec", "-m", "utility", "--weights", "weights.csv", "-q")
+    result = run("evaluate", "two.qrels", "other.run", *options)
+    found = [tuple(map(str.strip, line)) for line in lines_of(result.out)]
+    values = {"q1": "1.0000", "q2": "-1.0000", "all": "-0.5000"}
+    assert found == [("exactk.utility", query, value) for query, value in values.items()]
 
 
 GAINS = ["1=3,2=9", "1=9,2=3", "1=1,2=3,3=7", "2=5", "0=1", "3=1", "0=2,1=4,2=8,3=16", "1=0"]
@@ -265,10 +278,11 @@ def test_f90_gains_that_trec_eval_confuses_are_told(measure: str, run: Run) -> N
 @pytest.mark.parametrize(
     ("measure", "message"),
     [
-        *((one.name, one.instead) for one in TREC_MEASURES if one.metric is None),
+        *((one.name, one.instead) for one in TREC_MEASURES if not one.is_supported),
         *OUTSIDE_OF_SETS.items(),
         ("prefs_simp_ret", "preferences"),
-        ("utility.2,-1,0,0", "exactk.compat.pytrec_eval has it"),
+        ("utility.2,-1,0", "four numbers, as in utility.2,-1,0,0"),
+        ("num_nonrel_judged_ret.5", "num_nonrel_judged_ret without parameters"),
         ("rbp.p=0.5,1=3", "rbp(p=0.9)"),
         ("iprec_at_recall..10,x", "numbers such as iprec_at_recall.0.2,1"),
         ("Rprec_mult.-1", "numbers such as Rprec_mult.0.2,1"),

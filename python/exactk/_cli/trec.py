@@ -15,7 +15,7 @@ from exactk._files.file_errors import File
 from exactk._files.formats import is_trec
 from exactk._files.text import open_bytes
 from exactk._plan.metric_strings import plan
-from exactk._plan.trec_measures import HEADER, MEASURE_SETS, MEASURES_BY_NAME, OUTSIDE_OF_SETS, TREC_MEASURES
+from exactk._plan.trec_measures import HEADER, MEASURE_SETS, MEASURES_BY_NAME, OUTSIDE_OF_SETS, TREC_MEASURES, utility
 from exactk._plan.values import as_plan
 from exactk._report.comparison import reports_of
 from exactk._report.state import plan_of_state
@@ -36,6 +36,14 @@ _COUNTS = frozenset({"num_recommended", "num_relevant", "num_hits"})  # summed o
 
 Names: TypeAlias = "Mapping[str, tuple[int, str]]"
 """By the metric of a measure of trec_eval: its place among them, and its name but for cutoffs and levels."""
+
+
+class Sum(NamedTuple):
+    """A line of a measure that is a weighted sum of metrics."""
+
+    order: int  # of the measure among trec_eval's
+    name: str
+    terms: Mapping[str, float]  # weights of metrics
 
 
 class _Program(NamedTuple):
@@ -75,6 +83,8 @@ class Request(NamedTuple):
     header: frozenset[str]
     without_metric: tuple[str, ...] = ()  # trec_eval's measures that exactk has no metric for
     names: Names = MappingProxyType({})
+    sums: tuple[Sum, ...] = ()
+    hidden: frozenset[str] = frozenset()  # metrics that are computed for the sums alone
     only_header: bool = False
 
 
@@ -89,17 +99,28 @@ def parse_measures(measures: Iterable[str], convention: str) -> Request:
         if text in MEASURE_SETS:
             of_set = [MEASURES_BY_NAME[one] for one in MEASURE_SETS[text] if one not in HEADER]
             of_set = [one for one in of_set if not (is_of_9 and one.since_10)]
-            requested = {**dict.fromkeys((*HEADER, *(one.name for one in of_set if one.metric)), ""), **requested}
-            missing += [one.name for one in of_set if one.metric is None]
+            requested = {**dict.fromkeys((*HEADER, *(one.name for one in of_set if one.is_supported)), ""), **requested}
+            missing += [one.name for one in of_set if not one.is_supported]
         elif name in MEASURES_BY_NAME or text in HEADER:
             requested[name] = ",".join(filter(None, (requested.get(name), parameters)))
         else:
             metrics.append(_metric_of_exactk(text))
     header = frozenset(HEADER).intersection(requested)
-    of_trec = {_metric_of_measure(name, requested[name]): name for name in requested if name not in header}
+    of_trec: dict[str, str] = {}
+    sums: list[Sum] = []
+    for name in requested:
+        if name not in header and MEASURES_BY_NAME[name].terms:
+            sums.append(Sum(*_place_and_name(name, requested[name]), _terms_of_measure(name, requested[name])))
+        elif name not in header:
+            of_trec[_metric_of_measure(name, requested[name])] = name
     names = {metric: _place_and_name(name, requested[name]) for metric, name in of_trec.items()}
     metrics += of_trec
-    return Request(metrics or [_COUNTING], header, tuple(dict.fromkeys(missing)), names, only_header=not metrics)
+    # Last, for a value is spelled as it was requested first.
+    hidden = dict.fromkeys(metric for one in sums for metric in one.terms if metric not in metrics)
+    metrics += hidden
+    only_header = not metrics
+    without_metric = tuple(dict.fromkeys(missing))
+    return Request(metrics or [_COUNTING], header, without_metric, names, tuple(sums), frozenset(hidden), only_header)
 
 
 def _place_and_name(name: str, parameters: str) -> tuple[int, str]:
@@ -118,6 +139,21 @@ def _metric_of_exactk(text: str) -> str:
     return f"{name}@[{parameters}]" if re.fullmatch("[0-9]+(,[0-9]+)*", parameters) else text
 
 
+def _terms_of_measure(name: str, parameters: str) -> Mapping[str, float]:
+    """Return the weights of the metrics of which a measure is the sum."""
+    measure = MEASURES_BY_NAME[name]
+    if not parameters:
+        return measure.terms
+    _check_parameters(measure, parameters)
+    return utility(map(float, parameters.split(",")))
+
+
+def _check_parameters(measure: TrecMeasure, parameters: str) -> None:
+    pattern, expected = _parameters_of(measure)
+    if not re.fullmatch(pattern, parameters):
+        raise input_error("--metric", expected, repr(f"{measure.name}.{parameters}"))
+
+
 def _metric_of_measure(name: str, parameters: str) -> str:
     """Return exactk's metric for a measure with parameters of trec_eval."""
     measure, text = MEASURES_BY_NAME[name], f"{name}.{parameters}" if parameters else name
@@ -125,9 +161,7 @@ def _metric_of_measure(name: str, parameters: str) -> str:
         raise input_error("--metric", "a measure that exactk supports", repr(text), hint=measure.instead)
     if not parameters:
         return measure.metric_string()
-    pattern, expected = _parameters_of(measure)
-    if not re.fullmatch(pattern, parameters):
-        raise input_error("--metric", expected, repr(text))
+    _check_parameters(measure, parameters)
     if measure.cutoffs:
         return measure.metric_string(re.sub(r"\.[0-9]+", "", parameters))  # trec_eval truncates them
     if measure.levels:
@@ -148,6 +182,8 @@ def _parameters_of(measure: TrecMeasure) -> tuple[str, str]:
         return f"{_CUTOFF}(?:,{_CUTOFF})*", f"cutoffs such as {measure.name}.5,10"
     if measure.levels:
         return f"{_NUMBER}(?:,{_NUMBER})*", f"numbers such as {measure.name}.0.2,1"
+    if measure.name == "utility":
+        return f"-?{_NUMBER}(?:,-?{_NUMBER}){{3}}", "four numbers, as in utility.2,-1,0,0"
     if measure.name == "set_F":
         return _NUMBER, "the weight of recall, as in set_F.0.5"
     if measure.metric in {"dcg", "ndcg"}:
@@ -242,7 +278,7 @@ def format_trec(result: exactk.Report | exactk.Comparison, output: Output) -> st
 
 
 def _report_lines(report: exactk.Report, output: Output, system: str, tag: str | None) -> Iterator[str]:
-    measures = [] if output.request.only_header else _printed_measures(report, output.request.names)
+    measures = [] if output.request.only_header else _printed_measures(report, output.request)
     if output.users:
         yield from _user_lines(report, measures, output.in_run.get(system))
     if tag is not None:
@@ -250,15 +286,14 @@ def _report_lines(report: exactk.Report, output: Output, system: str, tag: str |
     if "num_q" in output.request.header:
         yield _measure_line("num_q", "all", str(max(report.counts["evaluated"].values())))
     for measure in measures:
-        text = f"{report[measure.value]:6.4f}" if measure.total is None else str(measure.total)
-        yield _measure_line(measure.name, "all", text)
+        yield _measure_line(measure.name, "all", measure.text)
 
 
 def _user_lines(
     report: exactk.Report, measures: Sequence[_PrintedMeasure], in_run: Collection[str] | None
 ) -> Iterator[str]:
     """Yield the lines of one user after another, in the order of their bytes."""
-    columns = [(measure, report.per_user[measure.value].tolist()) for measure in measures if not measure.only_mean]
+    columns = [(measure, measure.of_users(report)) for measure in measures if not measure.only_mean]
     keys = [key_text(user) for user in report.users.tolist()]
     for row in sorted(range(len(keys)), key=lambda row: keys[row].encode("utf-8", "surrogateescape")):
         if in_run is not None and keys[row] not in in_run:
@@ -266,7 +301,7 @@ def _user_lines(
         for measure, user_values in columns:
             number = user_values[row]
             if not math.isnan(number):
-                text = f"{number:6.4f}" if measure.total is None else f"{number:.0f}"
+                text = f"{number:.0f}" if measure.is_total else f"{number:6.4f}"
                 yield _measure_line(measure.name, keys[row], text)
 
 
@@ -284,27 +319,53 @@ class _PrintedMeasure(NamedTuple):
     order: int  # among trec_eval's measures; exactk's own come last
     level: float  # or cutoff
     name: str
-    value: str  # the canonical name
+    text: str  # of all users
+    is_total: bool  # of the users, who have whole numbers
     only_mean: bool
-    total: int | None  # total of a count
+    terms: Mapping[str, float]  # weights of values, by canonical name
+
+    def of_users(self, report: exactk.Report) -> list[float]:
+        """Return the number of each user."""
+        first, *others = (weight * report.per_user[value] for value, weight in self.terms.items())
+        numbers: list[float] = sum(others, first).tolist()
+        return numbers
 
 
-def _printed_measures(report: exactk.Report, names: Names) -> list[_PrintedMeasure]:
+def _printed_measures(report: exactk.Report, request: Request) -> list[_PrintedMeasure]:
     """Return the report's values in trec_eval's order; one that two measures have is there under both names."""
     values = plan_of_state(report.state)
-    requested = _requested_lines(report, names)
+    requested = _requested_lines(report, request.names)
+    totals: dict[str, int] = {}
     printed = []
     for value, parts in zip(values, as_plan(values).part_indices, strict=True):
-        total = None
         if value.metric in _COUNTS and value.rules["average"] == "macro" and not report.state.weighted:
             sums = report.state.totals[parts[0]]
-            total = sums.total >> sums.total_scale
+            totals[value.name] = sums.total >> sums.total_scale
+        if value.spelling in request.hidden:
+            continue
+        is_total = value.name in totals
+        text = str(totals[value.name]) if is_total else f"{report[value.name]:6.4f}"
         for order, name in requested.get(value.name) or [_line_of_value(value, report)]:
             measure = TREC_MEASURES[order] if order < len(TREC_MEASURES) else None
             level = 0 if measure is None else value.parameter if measure.levels else value.cutoff or 0
             only_mean = measure is not None and measure.only_mean
-            printed.append(_PrintedMeasure(order, level, name, value.name, only_mean, total))
+            printed.append(_PrintedMeasure(order, level, name, text, is_total, only_mean, {value.name: 1}))
+    printed += [_printed_sum(one, report, totals) for one in request.sums]
     return sorted(printed, key=lambda measure: measure[:2])
+
+
+def _printed_sum(line: Sum, report: exactk.Report, totals: Mapping[str, int]) -> _PrintedMeasure:
+    """Return a measure that is a sum; of users with weights, their mean, which trec_eval has not."""
+    terms = {plan(metric, report.convention)[0].name: weight for metric, weight in line.terms.items()}
+    printed = _PrintedMeasure(line.order, 0, line.name, "", is_total=False, only_mean=False, terms=terms)
+    if report.state.weighted:
+        mean = sum(weight * report[value] for value, weight in terms.items())
+        return printed._replace(order=len(TREC_MEASURES), name=f"exactk.{line.name}", text=f"{mean:6.4f}")
+    total = sum(weight * totals[value] for value, weight in terms.items())
+    if TREC_MEASURES[line.order].is_total:
+        return printed._replace(text=f"{total:.0f}", is_total=True)
+    users = max(report.counts["evaluated"].values())
+    return printed._replace(text=f"{total / users if users else math.nan:6.4f}")
 
 
 def _requested_lines(report: exactk.Report, names: Names) -> dict[str, list[tuple[int, str]]]:

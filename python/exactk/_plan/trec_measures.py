@@ -6,7 +6,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
 
 _IN_PYTHON = "in Python, exactk.compat.pytrec_eval has it, as in trec_eval 9"
@@ -19,11 +19,18 @@ class TrecMeasure(NamedTuple):
     metric: str | None = None  # exactk's metric; None if there is none
     arguments: str = ""  # of exactk's metric
     cutoffs: tuple[int, ...] = ()  # by default
+    terms: Mapping[str, float] = MappingProxyType({})  # weights of metrics, for a measure that is a sum of them
     levels: tuple[float, ...] = ()  # by default, of the metric's parameter, for which the arguments have braces
     only_mean: bool = False  # not printed per user
+    is_total: bool = False  # of users, of a measure with terms
     since_10: bool = False
     in_sets: bool = True
     instead: str = _IN_PYTHON  # what exactk has in place of a measure without a metric
+
+    @property
+    def is_supported(self) -> bool:
+        """Whether exactk has it."""
+        return bool(self.metric or self.terms)
 
     def metric_string(self, cutoffs: str = "") -> str:
         """Return exactk's metric at the given cutoffs or levels, or the default ones."""
@@ -32,6 +39,23 @@ class TrecMeasure(NamedTuple):
             return ",".join(f"{self.metric}{self.arguments.format(level)}" for level in levels)
         cutoffs = cutoffs or ",".join(map(str, self.cutoffs))
         return f"{self.metric}@[{cutoffs}]{self.arguments}" if cutoffs else f"{self.metric}{self.arguments}"
+
+
+_MEAN = "(average=macro)"
+
+
+def utility(weights: Iterable[float] = (1, -1, 0, 0)) -> Mapping[str, float]:
+    """Return the weights of the counts that trec_eval's utility is the sum of; documents outside of both files are none.
+
+    Its own weights are those of relevant and other documents in the run, and of relevant and other ones outside of it.
+    """
+    hit, retrieved, missed, other = weights
+    counts = {
+        "num_hits": hit - retrieved - missed + other,
+        "num_recommended": retrieved - other,
+        "num_relevant": missed - other,
+    }
+    return {f"{count}{_MEAN}": weight for count, weight in counts.items()}
 
 
 _CUTOFFS = (5, 10, 15, 20, 30, 100, 200, 500, 1000)
@@ -56,7 +80,7 @@ TREC_MEASURES = (
     TrecMeasure("infAP"),
     TrecMeasure("gm_bpref", "bpref", _GEOMETRIC, only_mean=True),
     TrecMeasure("Rprec_mult", "r_precision", "(multiple={})", levels=_MULTIPLES),
-    TrecMeasure("utility"),
+    TrecMeasure("utility", terms=utility()),
     TrecMeasure("11pt_avg", "eleven_point_precision"),
     TrecMeasure("binG"),
     TrecMeasure("G"),
@@ -73,7 +97,11 @@ TREC_MEASURES = (
     TrecMeasure("set_recall", "recall"),
     TrecMeasure("set_map", "set_average_precision"),
     TrecMeasure("set_F", "f1"),
-    TrecMeasure("num_nonrel_judged_ret"),
+    TrecMeasure(
+        "num_nonrel_judged_ret",
+        terms={"num_recommended(average=macro,unjudged=remove)": 1, f"num_hits{_MEAN}": -1},
+        is_total=True,
+    ),
     TrecMeasure("rbp", since_10=True, instead="-m 'rbp(p=0.9)' does not divide gains by the query's highest grade"),
     TrecMeasure("rbp_resid", "rbp_residual", "(p=0.9)", since_10=True),
     TrecMeasure("unj", "unjudged", cutoffs=(5, 10, 20), since_10=True),
