@@ -16,3 +16,8 @@ CHOICES = {field.name: field.choices for field in _core.convention_fields() if f
 def core_rules(**values: Any) -> _core.Rules:
     """Return the standard rules with some fields changed."""
     return _core.Rules(STANDARD | values)
+
+
+def gains_of(info: _core.MetricInfo) -> dict[str, Any]:
+    """Return the fields that a metric of gains up to 1 needs for grades to 3."""
+    return {"gain": "scaled", "gain_range": [0.0, 3.0], "gain_table": []} if info.gains_to_one else {}

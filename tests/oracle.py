@@ -12,7 +12,7 @@ import struct
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from decimal import Context, Decimal
+from decimal import Context, Decimal, localcontext
 from fractions import Fraction
 from functools import cache
 from itertools import combinations, groupby, permutations, product
@@ -65,6 +65,13 @@ PARAMETERS = {
     "pap": Parameter("misses", None, [1.0, 2.0, 3.0]),
     "accuracy": Parameter("num_items", None, [8.0, 40.0]),
     "mcc": Parameter("num_items", None, [8.0, 40.0]),
+    "compatibility": Parameter("p", 0.95, [0.0, 0.5, 0.8]),
+    "q_measure": Parameter("beta", 1.0, [0.0, 0.5, 10.0]),
+    "insq": Parameter("t", 1.0, [0.5, 1.0, 2.5]),
+    "inst": Parameter("t", 1.0, [0.5, 1.0, 2.5]),
+    "bpm": Parameter("t", 1.0, [0.0, 0.5, 2.0]),
+    "nerr10": Parameter("p", 0.9, [0.0, 0.5]),
+    "nerr11": Parameter("t", 1.0, [0.5, 2.5]),
     "err": Parameter("max_grade", 4.0, [3.0, 4.0]),
     "list_auc": Parameter("num_items", None, [40.0]),
     "user_coverage": Parameter("least", 1.0, [1.0, 2.0, 3.0]),
@@ -332,6 +339,11 @@ def _gain(grade: Fraction, rules: Rules) -> Fraction:
             gained = _power_of_2(grade) - 1
         case "exp2_shifted":
             gained = _power_of_2(grade - Fraction(rules["min_grade"]) + 1) - 1
+        case "scaled":
+            low, high = map(Fraction, rules["gain_range"])
+            if grade < 0:
+                raise RefusedError("a grade is negative")
+            gained = (min(max(grade, low), high) - low) / (high - low)
         case _:
             gained = Fraction(rules["gain_table"][int(grade)])
     if gained < 0:
@@ -456,6 +468,12 @@ def _ratio(asked: Asked, judged: Judged) -> tuple[Fraction, Fraction]:  # noqa: 
                 total += unsatisfied * satisfies / slot.rank
                 unsatisfied *= 1 - satisfies
             return total, Fraction(1)
+        case "q_measure":
+            return _q_measure(asked, judged, hits), over_ap
+        case "compatibility":
+            return _compatibility(asked, judged, hits)
+        case metric if metric in _READERS:
+            return _expected_gain(asked, hits)
         case "list_auc":
             items, misses = int(asked.parameter), judged.length(k) - h
             if t + misses > items:
@@ -670,6 +688,74 @@ def _ideal(judged: Judged, k: int | None, rules: Rules) -> Fraction:
     return sum((gained * _discount(rules, i) for i, gained in enumerate(best, start=1)), Fraction(0))
 
 
+def _q_measure(asked: Asked, judged: Judged, hits: Sequence[Slot]) -> Fraction:
+    total, beta = Fraction(0), Fraction(asked.parameter)
+    best = _relevant_gains(judged, asked.rules)
+    for slot in hits:
+        above = [other for other in hits if other.rank <= slot.rank]
+        blended = len(above) + beta * _sum_of_gains(above, asked.rules)
+        total += blended / (slot.rank + beta * sum(best[: slot.rank], Fraction(0)))
+    return total
+
+
+def _compatibility(asked: Asked, judged: Judged, hits: Sequence[Slot]) -> tuple[Fraction, Fraction]:
+    """Return the overlap of the list and the ideal order at every depth, and that of the ideal order with itself."""
+    rules, gains = asked.rules, _relevant_gains(judged, asked.rules)
+    depths = []
+    for i, slot in enumerate(hits):
+        gained = _slot_gain(slot, rules)
+        same = sum(_slot_gain(other, rules) == gained for other in hits[:i])
+        depths.append(max(slot.rank, sum(gain > gained for gain in gains) + same + 1))
+    length = judged.depth if asked.cutoff is None else min(asked.cutoff, judged.depth)
+    shared = ideal = Fraction(0)
+    for d in range(1, max(length, len(gains)) + 1):
+        weight = Fraction(asked.parameter) ** (d - 1)
+        shared += weight * Fraction(sum(depth <= d for depth in depths), d)
+        ideal += weight * Fraction(min(d, len(gains)) if rules["compatibility_over"] == "ideal" else d, d)
+    return shared, ideal
+
+
+def _expected_gain(asked: Asked, hits: Sequence[Slot]) -> tuple[Fraction, Fraction]:
+    """Return the gains and ranks that a reader of C/W/L sees, who may go down to rank 1000; in 40 digits."""
+    gains: dict[int, list[Fraction]] = {}
+    for slot in hits:
+        gains.setdefault(slot.rank, []).append(_gain(_grade(slot), asked.rules))
+    ends = asked.metric in {"sdcg", "bpm", "nerr8", "nerr9"}
+    last = min(asked.cutoff if ends and asked.cutoff else 1000, 1000)
+    expected, ranks, weight, gained = Decimal(0), Decimal(0), Decimal(1), Fraction(0)
+    with localcontext(_DIGITS):
+        for i in range(1, last + 1):
+            at_rank, gained = gains.get(i, []), gained + sum(gains.get(i, []))
+            expected += weight * _decimal(sum(at_rank, Fraction(0)))
+            ranks += weight
+            weight *= _chance(asked, i, gained, _decimal(math.prod((1 - gain for gain in at_rank), start=Fraction(1))))
+    return Fraction(expected), Fraction(ranks)
+
+
+def _decimal(number: Fraction) -> Decimal:
+    return Decimal(number.numerator) / Decimal(number.denominator)
+
+
+def _chance(asked: Asked, i: int, gained: Fraction, unsatisfied: Decimal) -> Decimal:  # noqa: PLR0911 - a reader a case
+    """Return the chance of going on from rank i."""
+    number = Fraction(asked.parameter)
+    match asked.metric:
+        case "sdcg":
+            above, below = (_discount(asked.rules, rank) for rank in (i, i + 1))
+            return _decimal(below / above) if above else Decimal(0)
+        case "inst":
+            return _decimal(1 - 1 / (i + 2 * number - gained)) ** 2
+        case "bpm":
+            return Decimal(gained < number)
+        case "nerr8":
+            return unsatisfied
+        case "nerr9":
+            return Decimal(i) / Decimal(i + 1) * unsatisfied
+        case "nerr10":
+            return _decimal(number) * unsatisfied
+    return _decimal(1 - 1 / (i + 2 * number)) ** 2 * (1 if asked.metric == "insq" else unsatisfied)
+
+
 def _bpref(judged: Judged, top: Sequence[Slot]) -> Fraction:
     total, above = Fraction(0), 0
     least = min(len(judged.relevant), judged.nonrelevant)
@@ -729,6 +815,8 @@ def _condenses(asked: Asked) -> bool:
 
 
 _OF_ITEM_PAIRS = {"auc", "gauc", "label_ranking_loss"}
+_READERS = {"sdcg", "insq", "inst", "bpm", "nerr8", "nerr9", "nerr10", "nerr11"}
+_GAINED = {"compatibility", "q_measure", "dcg", "ndcg", "rbp", *_READERS}
 
 WEIGHTED = {"precision", "recall", "average_precision", "dcg", "ndcg", "rbp"}
 """The metrics whose relevant items may count by their values."""
@@ -738,9 +826,7 @@ def _computed_ratio(user: User, asked: Asked) -> tuple[Fraction, Fraction] | Non
     if not _condenses(asked):
         asked = replace(asked, rules={**asked.rules, "unjudged": "keep"})
     rules, ties = asked.rules, asked.rules["ties"]
-    gain = {"err": "exp2", "dcg": rules["gain"], "ndcg": rules["gain"], "rbp": rules["gain"]}.get(
-        asked.metric, "binary"
-    )
+    gain = "exp2" if asked.metric == "err" else rules["gain"] if asked.metric in _GAINED else "binary"
     weight = rules["weight"] if asked.metric in WEIGHTED else "one"
     rules = {**rules, "gain": gain, "weight": weight, "catalogue": asked.catalogue}
     asked = replace(asked, rules=rules)
@@ -810,7 +896,7 @@ def _refuse_without_meaning(asked: Asked) -> None:
     if asked.metric in _OF_PAIRS:
         assert asked.catalogue is not None
         check_distance(asked.catalogue, rules["distance"])
-    if asked.metric == "average_precision" and rules["ap_over"] == "hits" and rules["ties"] == "expected":
+    if asked.metric in {"average_precision", "q_measure"} and (rules["ap_over"], rules["ties"]) == ("hits", "expected"):
         raise RefusedError("the order changes what is divided by")
     _refuse_groups_without_meaning(asked)
 
@@ -848,9 +934,7 @@ def _refuse_invalid(user: User, asked: Asked) -> None:
         and list(ranks) != list(range(1, len(ranks) + 1))
     ):
         raise RefusedError("pairs are not counted across gaps")
-    has_gains = asked.metric == "err" or (
-        asked.metric in {"dcg", "ndcg", "rbp"} and rules["gain"] in {"linear", "exp2"}
-    )
+    has_gains = asked.metric == "err" or (asked.metric in _GAINED and rules["gain"] != "binary")
     if has_gains and rules["negative_grades"] == "raise" and any(grade < 0 for _, grade in user.truth or ()):
         raise RefusedError("a grade is negative")
     _grades(user, rules)

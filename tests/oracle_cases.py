@@ -29,6 +29,7 @@ DEFAULTS: dict[str, Any] = {
     "residual_tail": "always",
     "rbo_over": "extrapolated",
     "gain": "linear",
+    "compatibility_over": "ideal",
     "popularity": "users",
     "novelty_over": "users",
     "arp_over": "one",
@@ -59,6 +60,7 @@ DEFAULTS: dict[str, Any] = {
     "rank_gaps": "close",
     "min_grade": None,
     "gain_table": (),
+    "gain_range": (),
     "decimals": None,
     "score_dtype": "native",
 }
@@ -73,7 +75,9 @@ CHOICES: dict[str, list[Any]] = {
     "residual_tail": ["always", "if_unjudged"],
     "ap_over": ["cutoff", "list", "relevant", "min_cutoff_relevant", "min_list_relevant", "hits"],
     "ideal_over": ["cutoff", "min_cutoff_relevant", "min_list_relevant", "all_judged"],
-    "gain": ["linear", "binary", "exp2"],
+    "gain": ["linear", "binary", "exp2", "scaled"],
+    "gain_range": [(0.0, 3.0), (1.0, 2.0), (0.5, 2.5)],
+    "compatibility_over": ["ideal", "weights"],
     "popularity": ["users", "interactions"],
     "novelty_over": ["users", "interactions"],
     "arp_over": ["one", "users", "interactions", "max"],
@@ -107,7 +111,17 @@ CHOICES: dict[str, list[Any]] = {
 }
 
 EXPECTED = {"precision", "recall", "fbeta", "f1", "hit_rate", "average_precision", "ndcg", "dcg", "reciprocal_rank"}
-EXPECTED |= {"r_precision", "set_average_precision", "num_hits", "auc", "gauc", "label_ranking_loss"}
+EXPECTED |= {
+    "sdcg",
+    "insq",
+    "q_measure",
+    "r_precision",
+    "set_average_precision",
+    "num_hits",
+    "auc",
+    "gauc",
+    "label_ranking_loss",
+}
 CLOSE_SCORES = [1.0, 1.0 + 2**-40, 1.0 - 2**-40, 2.0]  # equal in single precision, except for the last
 RANKING_FIELDS = ("score_dtype", "negative_infinity", "rank_gaps", "duplicate_items")
 # Those that read what users have in train have an oracle of their own, `history_oracle.py`.
@@ -347,6 +361,8 @@ def _draw_rules(rng: random.Random, *, is_scored: bool) -> tuple[dict[str, Any],
         rules[name] = rng.choice(CHOICES[name])
     if rules["discount"] == "table":
         rules["discount_table"] = rng.choice(CHOICES["discount_table"])
+    if rules["gain"] == "scaled":
+        rules["gain_range"] = rng.choice(CHOICES["gain_range"])
     if is_scored and rng.random() < 0.5:
         rules["ties"] = rng.choice(CHOICES["ties"])
     rules["foreign_items"] = rng.choice(["raise", "ignore", "count", "count"])
@@ -398,10 +414,14 @@ def _draw_metrics(
             if rng.random() < (0.05 if field in RANKING_FIELDS else 0.15):
                 choices[field] = rng.choice(CHOICES[field])
         choices |= _draw_item_fields(rng, name, rules, may_refuse_ties=may_refuse_ties)
+        if info.gains_to_one and rules["gain"] not in {"binary", "scaled"}:
+            choices |= {"gain": "scaled", "gain_range": rng.choice(CHOICES["gain_range"])}
         of_metric = {**rules, **usual, **overrides.get(name, {}), **choices}
         if of_metric["ties"] == "expected" and name not in EXPECTED:
             choices["ties"] = "lowest_id" if name in OF_ITEMS else "pessimistic"
-        arguments = [f"{field}={value}" for field, value in choices.items()]
+        arguments = [
+            f"{field}={list(value) if isinstance(value, tuple) else value}" for field, value in choices.items()
+        ]
         number = 0.0
         if info.parameter is not None:
             parameter = PARAMETERS[name]

@@ -55,6 +55,8 @@ def spell(name: str, cutoff: object = None) -> str:
     text = name if cutoff is None else f"{name}@{cutoff}"
     parameter = exactk.metrics[name].parameter
     required = parameter is not None and parameter.standard is None
+    if metrics[name].gains_to_one:
+        return f"{text}(gain=scaled,gain_range=[0,4])"
     return f"{text}({parameter.name}={parameter_of(name)})" if parameter is not None and required else text
 
 
@@ -265,6 +267,8 @@ def metric_strings(draw: st.DrawFn) -> str:
     arguments = []
     if info.parameter is not None:
         arguments.append(f"{info.parameter.name}={draw(parameters(info.parameter))}")
+    if info.gains_to_one:
+        arguments.append("gain=binary" if draw(st.booleans()) else "gain=scaled,gain_range=[1,2.5]")
     if "weight" in info.own_fields and draw(st.integers(0, 3)) == 0:
         arguments.append(f"weight={draw(st.sampled_from(['values', 'values', 'self_normalized']))}")
     if "distance" in info.own_fields:
@@ -309,6 +313,7 @@ def conventions(draw: st.DrawFn) -> exactk.Convention:
     changes["min_grade"] = draw(st.sampled_from([None, None, None, "any", -1.0, 0.0, 0.5, 1.0, 2.0]))
     changes["negative_grades"] = draw(st.sampled_from(CHOICES["negative_grades"]))
     changes["gain_table"] = draw(st.sampled_from([(), (0.0, 1.0, 3.0, 7.0), (2.0, 1.0, 0.5, 4.0)]))
+    changes["gain_range"] = draw(st.sampled_from([(0.0, 1.0), (0.5, 3.0)]))
     changes["discount_table"] = draw(st.sampled_from([(), (1.0,), (0.5, 0.5, 0.1)]))
     changes |= {
         "discount_base": draw(st.sampled_from([2.0, 10.0])),

@@ -18,7 +18,7 @@ import pytest
 import exactk
 from children import call_after_signal, run_child
 from core_results import plain_result
-from core_rules import core_rules
+from core_rules import core_rules, gains_of
 from exactk import _core
 from exactk._plan.metrics import evaluation_metrics
 from jobs import METRICS, growing_evaluations, uniform_lists
@@ -122,7 +122,12 @@ def test_f20_another_thread_writes_into_the_arrays(policy: str) -> None:
     valued = core_rules(**fields, weight="values", min_grade=0.5)
     tallies = [_core.ItemTallyRequest(listed, [1, None], True)]
     values = [
-        _core.PlannedValue(name, None if info.pairwise else 3, parameter_of(name), rules)
+        _core.PlannedValue(
+            name,
+            None if info.pairwise else 3,
+            parameter_of(name),
+            core_rules(**fields, min_grade=0.5, **gains_of(info)) if info.gains_to_one else rules,
+        )
         for name, info in evaluation_metrics.items()
         if not info.reads_list
     ]

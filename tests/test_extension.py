@@ -20,7 +20,7 @@ import polars as pl
 import pytest
 
 import exactk
-from core_rules import STANDARD, core_rules
+from core_rules import STANDARD, core_rules, gains_of
 from exactk import _core
 from exactk._plan.metrics import evaluation_metrics
 from strategies import parameter_of
@@ -84,9 +84,8 @@ def sound_resampling() -> dict[str, Any]:
 
 
 def sound_values() -> list[_core.PlannedValue]:
-    rules = sound_rules()
     return [
-        _core.PlannedValue(name, cutoff, parameter_of(name), rules)
+        _core.PlannedValue(name, cutoff, parameter_of(name), core_rules(min_grade=0.5, **gains_of(info)))
         for name, info in evaluation_metrics.items()
         if not info.reads_list
         for cutoff in ((None,) if info.pairwise else (None, 3))

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 _NUMBERS = {
     "min_grade": ("2", "any"),
     "gain_table": ("[0,0.5,2,3]",),
+    "gain_range": ("[0,3]", "[0,1]"),
     "discount_base": ("10",),
     "discount_power": ("0.5",),
     "discount_table": ("[1,0.5]",),
@@ -27,6 +28,7 @@ _NUMBERS = {
 _TOGETHER = {
     "gain=table": "gain_table=[0,0.5,2,3]",
     "gain=exp2_shifted": "min_grade=1",
+    "gain=scaled": "gain_range=[0,3]",
     "discount=table": "discount_table=[1,0.5]",
     **dict.fromkeys(("item_group_value=restricted", "item_group_value=share"), "item_group=x"),
 }
@@ -88,12 +90,13 @@ def _refuses(metric: str, changes: list[str]) -> bool:
     features: Any = graph if "distance" in info.own_fields else [["a"], ["a", "b"], ["b"], ["c"]]
     groups, train = ["x", "y", "x", "y"], [[0, 1], [2, 3]]
     items = exactk.Items(4, train=train, features=features, item_groups=groups, values=[1.0] * 4)
+    truth = [{0: 1.0, 1: 1.0 if info.gains_to_one else 2.0}, {3: 1.0 if info.gains_to_one else 3.0}]
     base: Any = {"base_predictions": scores} if info.reads_base else {}
     text = spelled(metric, None if info.pairwise else 2, changes)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", exactk.EvaluationWarning)
         try:
-            exactk.evaluate([{0: 1.0, 1: 2.0}, {3: 3.0}], scores, text, items=items, **base)
+            exactk.evaluate(truth, scores, text, items=items, **base)
         except exactk.InputError:
             return True
     return False

@@ -148,8 +148,14 @@ struct Input {
   }
 };
 
+// A value, with gains up to 1 where the metric needs such.
 inline PlannedValue value(std::string metric, Count cutoff = kNoCutoff, Rules rules = {},
                           double parameter = 1) {
+  const auto info = std::ranges::find(metric_table(), metric, &MetricInfo::name);
+  if (info != metric_table().end() && info->gains_to_one) {
+    rules.gain = Gain::scaled;
+    rules.gain_range = {0, 1};
+  }
   return {.metric = std::move(metric),
           .cutoff = cutoff,
           .parameter = parameter,

@@ -125,7 +125,7 @@ std::uint64_t hash_of(const Predictions& predictions, Ties ties) {
 TEST_CASE("F31: lists have the same bits on every platform") {
   std::mt19937_64 random(1);
   const OwnedLists predictions = lists(drawn_rows(random, 40));
-  CHECK(hash_of(predictions.view(), Ties::lowest_id) == 0x2070cfb2cb0cdb2eU);
+  CHECK(hash_of(predictions.view(), Ties::lowest_id) == 0xcfd20dced3148ce0U);
 }
 
 TEST_CASE("F31: scores have the same bits on every platform") {
@@ -137,8 +137,8 @@ TEST_CASE("F31: scores have the same bits on every platform") {
                            .items = kItems,
                            .row_stride = kItems * sizeof(float),
                            .item_stride = sizeof(float)};
-  CHECK(hash_of(matrix, Ties::lowest_id) == 0xb12367b08a06d654U);
-  CHECK(hash_of(matrix, Ties::shared) == 0xed7818e36523a525U);
+  CHECK(hash_of(matrix, Ties::lowest_id) == 0x572b28c225ac8418U);
+  CHECK(hash_of(matrix, Ties::shared) == 0xcde12779577e5be3U);
   CHECK(hash_of(matrix, Ties::expected) == 0xc46c7ebb11eaba2fU);
 }
 
@@ -158,11 +158,11 @@ TEST_CASE("F31: embeddings have the same bits on every platform") {
                                   .rows = kItems,
                                   .row_stride = kWidth * sizeof(double)},
                         .width = kWidth};
-  CHECK(hash_of(embeddings, Ties::lowest_id) == 0xd08bb9a652eee0adU);
+  CHECK(hash_of(embeddings, Ties::lowest_id) == 0x41e5847b7e3bb805U);
   embeddings.similarity = Similarity::cosine;
-  CHECK(hash_of(embeddings, Ties::lowest_id) == 0x83a43a57a592d6caU);
+  CHECK(hash_of(embeddings, Ties::lowest_id) == 0x59a90667a59daa6eU);
   embeddings.similarity = Similarity::euclidean;
-  CHECK(hash_of(embeddings, Ties::lowest_id) == 0x3ff196c90d7f593cU);
+  CHECK(hash_of(embeddings, Ties::lowest_id) == 0x8845657ea663c7b7U);
 }
 
 }  // namespace

@@ -459,6 +459,7 @@ TEST_CASE("judging rules differ in the judging fields, and in no others") {
   for (const ConventionField& field : convention_fields()) {
     CAPTURE(field.name);
     if (field.name == "gain_table") rules.gain = Gain::table;  // has no effect with another gain
+    if (field.name == "gain_range") rules.gain = Gain::scaled;
     Rules changed = rules;
     set_field(changed, field.name, std::visit(OtherValue{}, field.kind));
     REQUIRE_FALSE(changed == rules);

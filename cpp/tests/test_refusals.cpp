@@ -226,6 +226,13 @@ TEST_CASE("values that no metric provides are rejected") {
   for (const double gain : {-1.0, kNan, 0x1.1p256}) {
     CHECK(refusal_of_rules([&](Rules& r) { r.gain_table = {0, gain}; }) == "metrics");
   }
+  for (const std::vector<double>& range :
+       std::vector<std::vector<double>>{{}, {0}, {3, 0}, {1, 1}, {0, 1, 2}, {-1, 3}}) {
+    CHECK(refusal_of_rules([&](Rules& r) {
+            r.gain = Gain::scaled;
+            r.gain_range = range;
+          }) == "metrics");
+  }
   CHECK(refusal_of_rules([](Rules& r) { r.average = Average::of_means; }) == "metrics");
   Rules full;
   full.ideal_over = Over::cutoff;

@@ -10,6 +10,7 @@ class MetricNames:
     hit_rate: Metric
     average_precision: Metric
     average_recall: Metric
+    q_measure: Metric
     mean_precision: Metric
     set_average_precision: Metric
     reciprocal_rank: Metric
@@ -20,6 +21,15 @@ class MetricNames:
     eleven_point_precision: Metric
     rbp: Metric
     rbp_residual: Metric
+    sdcg: Metric
+    insq: Metric
+    inst: Metric
+    bpm: Metric
+    nerr8: Metric
+    nerr9: Metric
+    nerr10: Metric
+    nerr11: Metric
+    compatibility: Metric
     err: Metric
     auc: Metric
     gauc: Metric
@@ -74,6 +84,7 @@ class Settings(FieldTypes, total=False):
     multiple: float
     recall: float
     p: float
+    t: float
     max_grade: float
     max_fpr: float
     num_items: float

@@ -115,7 +115,9 @@ def _way_to_string(metric: MetricInfo) -> str:
 
 
 def _required_setting(metric: MetricInfo) -> str:
-    """Return the example's setting of a parameter without a default; of other metrics none."""
+    """Return the example's setting of a parameter without a default, or of gains up to 1; of other metrics none."""
+    if metric.gains_to_one:
+        return ".with_(gain='scaled', gain_range=[0, 3])"
     if metric.parameter is None or metric.parameter.standard is not None:
         return ""
     return f".with_({metric.parameter.name}={min(_REQUIRED, metric.parameter.high / 2):g})"
@@ -138,7 +140,8 @@ def _example(metric: MetricInfo) -> list[str]:
     k = None if metric.pairwise else 2 if metric.reads_beyond_cutoff else 3
     needs = _required_setting(metric)
     evaluate: Callable[..., Report] = reference.agreement if metric.compares_lists else reference.evaluate
-    string = f"{metric.name}{f'@{k}' if k else ''}{needs.removeprefix('.with_')}"
+    settings = needs.removeprefix(".with_").replace("'", "")
+    string = f"{metric.name}{f'@{k}' if k else ''}{settings}"
     (value,) = evaluate(*lists.values(), string, **options).values()
     passed = ", ".join([*lists, *([f"k={k}"] if k else []), *(f"{name}={name}" for name in options)])
     code = ["import exactk", *lines, f"{path_of(metric)}{needs}({passed})"]

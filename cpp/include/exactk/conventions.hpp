@@ -26,10 +26,11 @@ enum class Over : std::uint8_t {
   hits,
   all_judged
 };
-enum class Gain : std::uint8_t { linear, binary, exp2, exp2_shifted, table };
+enum class Gain : std::uint8_t { linear, binary, exp2, exp2_shifted, table, scaled };
 // What a relevant item counts: 1, or its value, in sums that may be divided by those of all.
 enum class Weight : std::uint8_t { one, values, self_normalized };
 enum class RboOver : std::uint8_t { extrapolated, truncated };
+enum class CompatibilityOver : std::uint8_t { ideal, weights };
 // How popular an item is: by distinct users of train, or by rows of train.
 enum class Popularity : std::uint8_t { users, interactions };
 // What a popularity is divided by.
@@ -114,6 +115,7 @@ struct HitFields {
 struct JudgingFields : HitFields {
   Gain gain = Gain::linear;
   std::vector<double> gain_table;  // gains of the grades 0, 1, 2, ...; used by Gain::table
+  std::vector<double> gain_range;  // grades of gain 0 and of gain 1; used by Gain::scaled
   Weight weight = Weight::one;     // values: the gains of relevant items are multiplied by them
 
   friend bool operator==(const JudgingFields&, const JudgingFields&) = default;
@@ -143,6 +145,7 @@ struct Rules : JudgingFields, DiscountFields {
   RecallRank recall_rank = RecallRank::round;
   ResidualTail residual_tail = ResidualTail::always;
   RboOver rbo_over = RboOver::extrapolated;
+  CompatibilityOver compatibility_over = CompatibilityOver::ideal;
   Popularity popularity = Popularity::users;
   PopularityOver novelty_over = PopularityOver::users;
   PopularityOver arp_over = PopularityOver::one;

@@ -50,6 +50,7 @@ struct MetricInfo {
   bool every_rank = false;    // visits every rank down to the cutoff, not only hits
   // The gain is exp2 under any convention, for grades up to the parameter.
   bool takes_max_grade = false;
+  bool gains_to_one = false;  // no gain may be above 1
   // May be above 0 without any hit, so a positive value does not imply a hit.
   bool positive_without_hits = false;
   bool takes_item_count = false;  // the parameter is the total number of items

@@ -19,12 +19,14 @@ template <>
 constexpr std::array<std::string_view, 7> kNames<Over> = {
     "cutoff", "list", "relevant", "min_cutoff_relevant", "min_list_relevant", "hits", "all_judged"};
 template <>
-constexpr std::array<std::string_view, 5> kNames<Gain> = {"linear", "binary", "exp2",
-                                                          "exp2_shifted", "table"};
+constexpr std::array<std::string_view, 6> kNames<Gain> = {"linear",       "binary", "exp2",
+                                                          "exp2_shifted", "table",  "scaled"};
 template <>
 constexpr std::array<std::string_view, 3> kNames<Weight> = {"one", "values", "self_normalized"};
 template <>
 constexpr std::array<std::string_view, 2> kNames<RboOver> = {"extrapolated", "truncated"};
+template <>
+constexpr std::array<std::string_view, 2> kNames<CompatibilityOver> = {"ideal", "weights"};
 template <>
 constexpr std::array<std::string_view, 2> kNames<Popularity> = {"users", "interactions"};
 template <>
@@ -154,7 +156,7 @@ constexpr auto kFields = std::to_array<ConventionField>({
         "what a relevant item counts: 1, or its value, given by items=, also divided by the values "
         "of all relevant items where the metric does not"),
     choice<&Rules::ap_over, cutoff, list, relevant, min_cutoff_relevant, min_list_relevant, hits>(
-        "ap_over", "the divisor of average precision and average recall"),
+        "ap_over", "the divisor of average precision, average recall and q_measure"),
     choice<&Rules::ideal_over, cutoff, min_cutoff_relevant, min_list_relevant, all_judged>(
         "ideal_over", "the number of ranks in the ideal ranking of nDCG"),
     choice<&Rules::gauc_over, GaucOver::impressions, GaucOver::positives>(
@@ -172,6 +174,9 @@ constexpr auto kFields = std::to_array<ConventionField>({
         "rbo_over",
         "the depths of rank-biased overlap: all, with the overlap at the end of the lists for "
         "those below, or those down to the cutoff"),
+    choice<&Rules::compatibility_over, CompatibilityOver::ideal, CompatibilityOver::weights>(
+        "compatibility_over",
+        "the divisor of compatibility: that of the best list, or the weights of the depths"),
     choice<&Rules::popularity, Popularity::users, Popularity::interactions>(
         "popularity", "the popularity of an item: its distinct users in train, or its rows there"),
     choice<&Rules::novelty_over, PopularityOver::users, PopularityOver::interactions>(
@@ -241,10 +246,11 @@ constexpr auto kFields = std::to_array<ConventionField>({
         "list_similarity",
         "the similarity of two lists in personalization: the items in common over the geometric "
         "mean of their lengths, or all items in common over all mean lengths"),
-    choice<&Rules::gain, Gain::linear, Gain::binary, Gain::exp2, Gain::exp2_shifted, Gain::table>(
+    choice<&Rules::gain, Gain::linear, Gain::binary, Gain::exp2, Gain::exp2_shifted, Gain::table,
+           Gain::scaled>(
         "gain",
-        "the gain of a relevant item: its grade, 1, 2^grade - 1, 2^(grade - min_grade + 1) - 1, or "
-        "gain_table[grade]"),
+        "the gain of a relevant item: its grade, 1, 2^grade - 1, 2^(grade - min_grade + 1) - 1, "
+        "gain_table[grade], or from 0 to 1 as the grade is within gain_range"),
     choice<&Rules::discount, Discount::log2, Discount::log2_floored, Discount::log,
            Discount::log_floored, Discount::inverse, Discount::power, Discount::none,
            Discount::table>(
@@ -300,6 +306,10 @@ constexpr auto kFields = std::to_array<ConventionField>({
     // Which gains there may be is checked where a metric uses them.
     numbers<&Rules::gain_table>("gain_table",
                                 "the gains of the grades 0, 1, 2, ... for gain='table'"),
+    numbers<&Rules::gain_range>("gain_range",
+                                "the highest grade of gain 0 and the lowest of gain 1 for "
+                                "gain='scaled'",
+                                0, 0x1p256),
     number<&Rules::discount_base>(
         "discount_base", "the base of the logarithm for discount='log' and discount='log_floored'",
         1.001, 1e6),

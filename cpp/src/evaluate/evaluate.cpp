@@ -23,6 +23,7 @@
 #include "evaluate/worker.hpp"
 #include "exactk/capacity.hpp"
 #include "exactk/error.hpp"
+#include "metrics/cwl.hpp"
 #include "numeric/accumulator.hpp"
 #include "numeric/discounts.hpp"
 
@@ -50,6 +51,8 @@ DiscountDepths discount_depths(const Plan& plan, std::size_t discounts_index, Co
     if (!pass.info->discounted || pass.discounts_index != discounts_index) continue;
     const Count cutoff = plan.cutoff_sets[pass.cutoff_set_index].cutoffs().back();
     depths.hit_ranks = std::max(depths.hit_ranks, std::min(cutoff, longest_list));
+    if (pass.info->gains_to_one)
+      depths.ideal_ranks = std::max(depths.ideal_ranks, std::min(cutoff, kReaderRanks));
     if (!pass.info->uses_ideal) continue;
     const bool is_uncut = pass.rules.ideal_over == Over::all_judged;
     const bool is_full = pass.rules.ideal_over == Over::cutoff;

@@ -51,6 +51,14 @@ void check_gain_table(const PlannedValue& value) {
   }
 }
 
+void check_gain_range(const PlannedValue& value) {
+  const std::vector<double>& range = value.rules.gain_range;
+  if (value.rules.gain != Gain::scaled || (range.size() == 2 && range[0] < range[1])) return;
+  std::string found = range.empty() ? "none" : "";
+  for (const double grade : range) found += (found.empty() ? "" : ", ") + format_number(grade);
+  refuse(value, "a gain_range of two grades, the lower one first, with gain='scaled'", found);
+}
+
 void check_discount(const PlannedValue& value) {
   if (value.rules.discount != Discount::table) return;
   const std::vector<double>& table = value.rules.discount_table;
@@ -218,6 +226,7 @@ void check_value(const MetricInfo& info, bool has_expectation, const PlannedValu
   if (info.discounted) check_discount(value);
   if (info.uses_gains) {
     check_gain_table(value);
+    check_gain_range(value);
     check_shifted_gain(value);
   }
   if (info.uses_ideal) check_ideal(value);

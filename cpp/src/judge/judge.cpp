@@ -21,6 +21,7 @@ JudgingRules::JudgingRules(const Rules& rules, bool uses_gains, ItemGroupRule of
   }
   if (weight == Weight::self_normalized) weight = Weight::values;  // another divisor alone
   if (gain != Gain::table) gain_table.clear();
+  if (gain != Gain::scaled) gain_range.clear();
 }
 
 namespace {
@@ -49,6 +50,9 @@ double JudgingRules::gain_of(double grade) const noexcept {
       return grade >= 0 && grade < static_cast<double>(gain_table.size())
                  ? gain_table[static_cast<std::size_t>(grade)]
                  : 0;
+    case Gain::scaled:
+      return (std::clamp(grade, gain_range[0], gain_range[1]) - gain_range[0]) /
+             (gain_range[1] - gain_range[0]);
     case Gain::binary:
       break;
   }

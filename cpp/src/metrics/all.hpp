@@ -8,8 +8,10 @@
 #include "metrics/bpref.hpp"
 #include "metrics/calibration.hpp"
 #include "metrics/collection.hpp"
+#include "metrics/compatibility.hpp"
 #include "metrics/confusion.hpp"
 #include "metrics/counts.hpp"
+#include "metrics/cwl.hpp"
 #include "metrics/dcg.hpp"
 #include "metrics/err.hpp"
 #include "metrics/expected_novelty.hpp"
@@ -28,6 +30,7 @@
 #include "metrics/partial_auc.hpp"
 #include "metrics/popularity_bias.hpp"
 #include "metrics/precision.hpp"
+#include "metrics/q_measure.hpp"
 #include "metrics/rank_biased_overlap.hpp"
 #include "metrics/rbp.hpp"
 #include "metrics/recall.hpp"
@@ -55,12 +58,13 @@ struct MetricList {
 };
 
 using AllMetrics = MetricList<
-    Precision, Recall, Fbeta, F1, HitRate, AveragePrecision, AverageRecall, MeanPrecision,
+    Precision, Recall, Fbeta, F1, HitRate, AveragePrecision, AverageRecall, QMeasure, MeanPrecision,
     SetAveragePrecision, ReciprocalRank, Dcg, Ndcg, RPrecision, InterpolatedPrecision,
-    ElevenPointPrecision, Rbp, RbpResidual, Err, Auc, GroupedAuc, ListAuc, PairwiseAccuracy,
-    PartialAuc, PartialAucOfFirstHits, LabelRankingLoss, CoverageError, Accuracy, Mcc, Judged,
-    UnjudgedShare, Bpref, NumHits, NumRelevant, NumRecommended, ListFill, UserCoverage, Novelty,
-    Surprisal, ExpectedPopularityComplement, ExpectedFreeDiscovery, AverageRecommendationPopularity,
+    ElevenPointPrecision, Rbp, RbpResidual, Sdcg, Insq, Inst, Bpm, Nerr8, Nerr9, Nerr10, Nerr11,
+    Compatibility, Err, Auc, GroupedAuc, ListAuc, PairwiseAccuracy, PartialAuc,
+    PartialAucOfFirstHits, LabelRankingLoss, CoverageError, Accuracy, Mcc, Judged, UnjudgedShare,
+    Bpref, NumHits, NumRelevant, NumRecommended, ListFill, UserCoverage, Novelty, Surprisal,
+    ExpectedPopularityComplement, ExpectedFreeDiscovery, AverageRecommendationPopularity,
     PopularityRank, AveragePercentageOfLongTail, IntraListDiversity, Serendipity, Calibration,
     Unexpectedness, Coverage, NumItems, Gini, Entropy, Personalization, ItemRecall, Exposure, Rsp,
     Reo, Overlap, Jaccard, RankBiasedOverlap, KendallTau, LeastItemPromoted, PrecisionOfGroup>;

@@ -97,6 +97,11 @@ struct CutoffCounts {
   return over == RboOver::extrapolated;
 }
 
+// Whether compatibility is divided by that of the ideal order.
+[[nodiscard]] inline bool is_over_ideal(CompatibilityOver over) noexcept {
+  return over == CompatibilityOver::ideal;
+}
+
 // The value of a metric for one user. Metrics do not divide, because a convention decides about 0 /
 // 0.
 struct Ratio {

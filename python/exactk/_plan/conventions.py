@@ -98,7 +98,7 @@ class Convention(Record, kw_only=True):
         What a relevant item counts: 1, or its value, given by items=, also divided by the values of all relevant items
         where the metric does not.
     ap_over : {'cutoff', 'list', 'relevant', 'min_cutoff_relevant', 'min_list_relevant', 'hits'}, default 'min_cutoff_relevant'
-        The divisor of average precision and average recall.
+        The divisor of average precision, average recall and q_measure.
     ideal_over : {'cutoff', 'min_cutoff_relevant', 'min_list_relevant', 'all_judged'}, default 'min_cutoff_relevant'
         The number of ranks in the ideal ranking of nDCG.
     gauc_over : {'impressions', 'positives'}, default 'impressions'
@@ -112,6 +112,8 @@ class Convention(Record, kw_only=True):
     rbo_over : {'extrapolated', 'truncated'}, default 'extrapolated'
         The depths of rank-biased overlap: all, with the overlap at the end of the lists for those below, or those down
         to the cutoff.
+    compatibility_over : {'ideal', 'weights'}, default 'ideal'
+        The divisor of compatibility: that of the best list, or the weights of the depths.
     popularity : {'users', 'interactions'}, default 'users'
         The popularity of an item: its distinct users in train, or its rows there.
     novelty_over : {'users', 'interactions'}, default 'users'
@@ -156,8 +158,9 @@ class Convention(Record, kw_only=True):
     list_similarity : {'cosine', 'overlap'}, default 'cosine'
         The similarity of two lists in personalization: the items in common over the geometric mean of their lengths, or
         all items in common over all mean lengths.
-    gain : {'linear', 'binary', 'exp2', 'exp2_shifted', 'table'}, default 'linear'
-        The gain of a relevant item: its grade, 1, 2^grade - 1, 2^(grade - min_grade + 1) - 1, or gain_table[grade].
+    gain : {'linear', 'binary', 'exp2', 'exp2_shifted', 'table', 'scaled'}, default 'linear'
+        The gain of a relevant item: its grade, 1, 2^grade - 1, 2^(grade - min_grade + 1) - 1, gain_table[grade], or
+        from 0 to 1 as the grade is within gain_range.
     discount : {'log2', 'log2_floored', 'log', 'log_floored', 'inverse', 'power', 'none', 'table'}, default 'log2'
         The weight of rank i: 1/log2(i+1), 1/max(1, log2 i), the same two with the logarithm to discount_base, 1/i,
         1/i^discount_power, 1, or discount_table[i-1].
@@ -194,6 +197,8 @@ class Convention(Record, kw_only=True):
         The lowest grade of a relevant item; None: any grade above 0; 'any': every grade.
     gain_table : tuple[float, ...], default ()
         The gains of the grades 0, 1, 2, ... for gain='table'.
+    gain_range : tuple[float, ...], default ()
+        The highest grade of gain 0 and the lowest of gain 1 for gain='scaled'.
     discount_base : float, default 2.0
         The base of the logarithm for discount='log' and discount='log_floored'.
     discount_power : float, default 1.0
@@ -240,6 +245,7 @@ class Convention(Record, kw_only=True):
     recall_rank: Literal["round", "plus_0.9"] = "round"
     residual_tail: Literal["always", "if_unjudged"] = "always"
     rbo_over: Literal["extrapolated", "truncated"] = "extrapolated"
+    compatibility_over: Literal["ideal", "weights"] = "ideal"
     popularity: Literal["users", "interactions"] = "users"
     novelty_over: Literal["users", "interactions"] = "users"
     arp_over: Literal["one", "users", "interactions", "max"] = "one"
@@ -258,7 +264,7 @@ class Convention(Record, kw_only=True):
     entropy_base: Literal["2", "e"] = "2"
     entropy_over: Literal["one", "log_items", "distinct_items"] = "one"
     list_similarity: Literal["cosine", "overlap"] = "cosine"
-    gain: Literal["linear", "binary", "exp2", "exp2_shifted", "table"] = "linear"
+    gain: Literal["linear", "binary", "exp2", "exp2_shifted", "table", "scaled"] = "linear"
     discount: Literal["log2", "log2_floored", "log", "log_floored", "inverse", "power", "none", "table"] = "log2"
     average: Literal["macro", "micro", "geometric", "of_means"] = "macro"
     users: Literal["truth", "both", "predictions", "union"] = "truth"
@@ -276,6 +282,7 @@ class Convention(Record, kw_only=True):
     nan: Literal["raise", "last"] = "raise"
     min_grade: float | Literal["any"] | None = None
     gain_table: tuple[float, ...] = ()
+    gain_range: tuple[float, ...] = ()
     discount_base: float = 2.0
     discount_power: float = 1.0
     discount_table: tuple[float, ...] = ()

@@ -76,6 +76,7 @@ class Field(Record):
 _REQUIREMENTS = {
     "history_distance": Requirement("serendipity_of", ("features",)),
     "gain_table": Requirement("gain", ("table",)),
+    "gain_range": Requirement("gain", ("scaled",)),
     "discount_base": Requirement("discount", ("log", "log_floored")),
     "discount_power": Requirement("discount", ("power",)),
     "discount_table": Requirement("discount", ("table",)),

@@ -49,6 +49,7 @@ GaucOver: _t.TypeAlias = _t.Literal["impressions", "positives"]
 RecallRank: _t.TypeAlias = _t.Literal["round", "plus_0.9"]
 ResidualTail: _t.TypeAlias = _t.Literal["always", "if_unjudged"]
 RboOver: _t.TypeAlias = _t.Literal["extrapolated", "truncated"]
+CompatibilityOver: _t.TypeAlias = _t.Literal["ideal", "weights"]
 Popularity: _t.TypeAlias = _t.Literal["users", "interactions"]
 NoveltyOver: _t.TypeAlias = _t.Literal["users", "interactions"]
 ArpOver: _t.TypeAlias = _t.Literal["one", "users", "interactions", "max"]
@@ -67,7 +68,7 @@ GiniItems: _t.TypeAlias = _t.Literal["catalogue", "recommended"]
 EntropyBase: _t.TypeAlias = _t.Literal["2", "e"]
 EntropyOver: _t.TypeAlias = _t.Literal["one", "log_items", "distinct_items"]
 ListSimilarity: _t.TypeAlias = _t.Literal["cosine", "overlap"]
-Gain: _t.TypeAlias = _t.Literal["linear", "binary", "exp2", "exp2_shifted", "table"]
+Gain: _t.TypeAlias = _t.Literal["linear", "binary", "exp2", "exp2_shifted", "table", "scaled"]
 Discount: _t.TypeAlias = _t.Literal["log2", "log2_floored", "log", "log_floored", "inverse", "power", "none", "table"]
 Average: _t.TypeAlias = _t.Literal["macro", "micro", "geometric", "of_means"]
 Users: _t.TypeAlias = _t.Literal["truth", "both", "predictions", "union"]
@@ -103,6 +104,7 @@ class FieldTypes(_t.TypedDict, total=False):
     recall_rank: RecallRank
     residual_tail: ResidualTail
     rbo_over: RboOver
+    compatibility_over: CompatibilityOver
     popularity: Popularity
     novelty_over: NoveltyOver
     arp_over: ArpOver
@@ -137,6 +139,7 @@ class FieldTypes(_t.TypedDict, total=False):
     nan: Nan
     min_grade: float | _t.Literal["any"] | None
     gain_table: list[float] | tuple[float, ...] | _NDArray[_t.Any]
+    gain_range: list[float] | tuple[float, ...] | _NDArray[_t.Any]
     discount_base: float
     discount_power: float
     discount_table: list[float] | tuple[float, ...] | _NDArray[_t.Any]

@@ -245,7 +245,7 @@ AGREEMENT_FIELDS_OF_VALUES = ("rbo_over", "undefined", "decimals")
 """Those that may differ between values: both lists are ranked once."""
 
 _OWN_FIELDS = frozenset(field for info in metrics.values() for field in info.own_fields)
-_GAIN_FIELDS = frozenset({"gain", "gain_table"})
+_GAIN_FIELDS = frozenset({"gain", "gain_table", "gain_range"})
 _DISCOUNT_FIELDS = frozenset({"discount", "discount_base", "discount_power", "discount_table"})
 _TRUTH_FIELDS = frozenset({"empty_truth", "min_grade", "negative_grades"})
 _USERS_FIELDS = frozenset({"users", "empty_list", *_TRUTH_FIELDS})  # what `list_users` reads

@@ -75,6 +75,11 @@ PRESETS: Mapping[str, Mapping[str, Any]] = MappingProxyType(
                 },
                 "rbp": {"gain": "binary", "ties": "input_order", "score_dtype": "native"},
                 "reciprocal_rank@k": {"ties": "lowest_id", "score_dtype": "native"},
+                "compatibility": {"negative_grades": "zero_gain", "ties": "lowest_id", "score_dtype": "native"},
+                **{
+                    name: {"negative_grades": "zero_gain", "ties": "input_order", "score_dtype": "native"}
+                    for name in ("sdcg", "insq", "inst", "bpm", "nerr8", "nerr9", "nerr10", "nerr11")
+                },
             },
         },
         "irspack": {

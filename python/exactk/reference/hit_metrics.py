@@ -219,6 +219,34 @@ def average_recall(user: JudgedUser, k: int | None, rules: Rules, _: float) -> R
     return total, divisor(rules["ap_over"], user, k) * divisor(rules["recall_over"], user, k)
 
 
+@terms_of("q_measure")
+def blended_terms(user: JudgedUser, k: int | None, rules: Rules, beta: float) -> Iterator[Term]:
+    """Yield (h(i) + beta G(i)) / (i + beta G*(i)) for each hit."""
+    gains = [(rank, gain(item.grade, rules)) for rank, item in user.judged(k) if item.relevant]
+    for rank, item in user.counted(k):
+        if item is None or not item.relevant:
+            yield Term(0.0)
+            continue
+        above = [gained for other, gained in gains if other <= rank]
+        blended = (len(above) + beta * _total_of(above)) / (rank + beta * ideal_gain(user, rank, rules))
+        yield Term(blended if user.hits_repeat else min(blended, 1.0))
+
+
+def ideal_gain(user: JudgedUser, rank: int, rules: Rules) -> float:
+    """Return the sum of the highest gains, as many as ranks."""
+    return _total_of(sorted((gain(item.grade, rules) for item in user.relevant_items), reverse=True)[:rank])
+
+
+def _total_of(numbers: Iterable[float]) -> float:
+    return added(map(Term, numbers))
+
+
+@register
+def q_measure(user: JudgedUser, k: int | None, rules: Rules, beta: float) -> Ratio:
+    """Sum over hits of (h(i) + beta G(i)) / (i + beta G*(i)), over min(k, |T|). Sakai 2004."""
+    return added(blended_terms(user, k, rules, beta)), divisor(rules["ap_over"], user, k)
+
+
 @register
 def mean_precision(user: JudgedUser, k: int | None, _rules: Rules, _: float) -> Ratio:
     """Sum of the precision h(n) / n at every rank n, over k, as in elliot's MAP: h stays constant below a short list."""
@@ -248,7 +276,7 @@ def reciprocal_rank(user: JudgedUser, k: int | None, rules: Rules, _: float) -> 
     return added(reciprocal_rank_terms(user, k, rules, 0)), 1
 
 
-@terms_of("dcg", "ndcg")
+@terms_of("dcg", "ndcg", "sdcg")
 def discounted_gains(user: JudgedUser, k: int | None, rules: Rules, _: float) -> Iterator[Term]:
     """gain(i) / log2(i + 1)."""
     for rank, item in user.counted(k):
@@ -357,6 +385,139 @@ def rbp_residual(user: JudgedUser, k: int | None, rules: Rules, p: float) -> Rat
     all_gained = replace(user, ranking=tuple(item and JudgedItem(relevant=True, grade=1.0) for item in user.ranking))
     gained = (1 - p) * added(persistent_gains(all_gained, k, {**rules, "gain": "binary", "weight": "one"}, p))
     return max(1 - gained, 0.0), 1
+
+
+_READER_RANKS = 1000  # that a reader of the family C/W/L can get to
+Chance = Callable[[int, float, list[float]], float]
+"""The chance of going on from a rank, by the gains so far and those of the items at the rank."""
+
+
+def _expected_gain(user: JudgedUser, k: int | None, rules: Rules, last: int | None, chance: Chance) -> Ratio:
+    """Return the sum of W(i) gain(i) and that of W(i), the chance that the reader gets to rank i of the first `last`.
+
+    Azzopardi, Thomas, Moffat: cwl_eval, SIGIR 2019.
+    """
+    gains: dict[int, list[float]] = {}  # of the items at each rank
+    for rank, item in user.judged(k):
+        gains.setdefault(rank, []).append(gain(item.grade, rules) if item.relevant else 0.0)
+    expected = ranks = gained = 0.0
+    weight = 1.0
+    for rank in range(1, min(last or _READER_RANKS, _READER_RANKS) + 1):
+        at_rank = gains.get(rank, [])
+        for one in at_rank:
+            expected += weight * one
+            gained += one
+        ranks += weight
+        weight *= chance(rank, gained, at_rank)
+    return min(expected, ranks), ranks
+
+
+def _dissatisfied(gains: list[float]) -> float:
+    chance = 1.0
+    for one in gains:
+        chance *= 1 - one
+    return chance
+
+
+def _inverse_square_chance(left: float) -> float:
+    return ((left - 1) / left) * ((left - 1) / left)
+
+
+@register
+def sdcg(user: JudgedUser, k: int | None, rules: Rules, _: float) -> Ratio:
+    """DCG over that of gains 1 at each rank of the axis."""
+    gained = discounts = 0.0
+    for (rank, _item), term in zip(user.counted(k), discounted_gains(user, k, rules, 0), strict=True):
+        gained += term.value if rank <= _READER_RANKS else 0.0
+    for rank in range(1, min(k or _READER_RANKS, _READER_RANKS) + 1):
+        discounts += discount(rules, rank)
+    return min(gained, discounts), discounts
+
+
+@terms_of("insq")
+def inverse_square_terms(user: JudgedUser, k: int | None, rules: Rules, t: float) -> Iterator[Term]:
+    """gain(i) / (i + 2t - 1)^2."""
+    for rank, item in user.counted(k):
+        gained = gain(item.grade, rules) if item is not None and item.relevant else 0.0
+        weight = inverse_square(rank, t)
+        yield Term(gained * weight, gained, weight)
+
+
+def inverse_square(rank: int, t: float) -> float:
+    """Return the weight of a rank in INSQ."""
+    left = rank + 2 * t - 1
+    return 1 / (left * left) if rank <= _READER_RANKS else 0.0
+
+
+@register
+def insq(user: JudgedUser, k: int | None, rules: Rules, t: float) -> Ratio:
+    """Mean of the gains, weighted by 1 / (i + 2t - 1)^2 over 1000 ranks. Moffat, Scholer, Thomas 2012."""
+    weights = 0.0
+    for rank in range(1, _READER_RANKS + 1):
+        weights += inverse_square(rank, t)
+    return min(added(inverse_square_terms(user, k, rules, t)), weights), weights
+
+
+@register
+def inst(user: JudgedUser, k: int | None, rules: Rules, t: float) -> Ratio:
+    """Return the expected gain where the reader goes on with ((i + 2t - 1 - U) / (i + 2t - U))^2. Bailey et al. 2015."""
+    return _expected_gain(user, k, rules, None, lambda i, gained, _: _inverse_square_chance(i + 2 * t - gained))
+
+
+@register
+def bpm(user: JudgedUser, k: int | None, rules: Rules, t: float) -> Ratio:
+    """Mean gain down to the rank where the gains are t, but for rounding, or to the cutoff. Zhang et al. 2017."""
+    return _expected_gain(user, k, rules, k, lambda _i, gained, _gains: float(gained * (1 + 2**-40) < t))
+
+
+@register
+def nerr8(user: JudgedUser, k: int | None, rules: Rules, _: float) -> Ratio:
+    """Return the expected gain where the reader goes on with 1 - gain(i). Azzopardi, Mackenzie, Moffat 2021."""
+    return _expected_gain(user, k, rules, k, lambda _i, _gained, gains: _dissatisfied(gains))
+
+
+@register
+def nerr9(user: JudgedUser, k: int | None, rules: Rules, _: float) -> Ratio:
+    """Return the expected gain where the reader goes on with i / (i + 1) (1 - gain(i))."""
+    return _expected_gain(user, k, rules, k, lambda i, _gained, gains: i / (i + 1) * _dissatisfied(gains))
+
+
+@register
+def nerr10(user: JudgedUser, k: int | None, rules: Rules, p: float) -> Ratio:
+    """Return the expected gain where the reader goes on with p (1 - gain(i))."""
+    return _expected_gain(user, k, rules, None, lambda _i, _gained, gains: p * _dissatisfied(gains))
+
+
+@register
+def nerr11(user: JudgedUser, k: int | None, rules: Rules, t: float) -> Ratio:
+    """Return the expected gain where the reader goes on with ((i + 2t - 1) / (i + 2t))^2 (1 - gain(i))."""
+    return _expected_gain(
+        user, k, rules, None, lambda i, _gained, gains: _inverse_square_chance(i + 2 * t) * _dissatisfied(gains)
+    )
+
+
+@register
+def compatibility(user: JudgedUser, k: int | None, rules: Rules, p: float) -> Ratio:
+    """Rank-biased overlap of the list and the ideal order, over that of the ideal order with itself.
+
+    Items of one gain are in the order of the list, unranked ones last. Clarke, Vtyurina, Smucker 2021.
+    """
+    ideal_gains = [gain(item.grade, rules) for item in user.relevant_items]
+    hits = [(gain(item.grade, rules), rank) for rank, item in user.judged(k) if item.relevant]
+    depths = []
+    for i, (gained, rank) in enumerate(hits):
+        better = sum(other > gained for other in ideal_gains)
+        alike = sum(other == gained for other, _rank in hits[:i])
+        depths.append(max(rank, better + alike + 1))
+    shared = ideal = 0.0
+    weight = 1.0
+    last = user.depth if k is None else min(k, user.depth)
+    for depth in range(1, max(last, user.relevant) + 1):
+        most = min(depth, user.relevant) if rules["compatibility_over"] == "ideal" else depth
+        shared += weight * (sum(one <= depth for one in depths) / depth)
+        ideal += weight * (most / depth)
+        weight *= p
+    return shared, ideal
 
 
 @terms_of("err")

@@ -117,6 +117,7 @@ def _faults_of_value(value: Value) -> dict[str, bool]:
         "share of a mean over hits": value.is_share and info.averages_precisions and rules["ap_over"] == "hits",
         "gain out of range": info.uses_gains and any(not 0 <= gain <= _MAX_GAIN for gain in rules["gain_table"]),
         "no gain_table": info.uses_gains and rules["gain"] == "table" and not rules["gain_table"],
+        "no gain_range": info.uses_gains and rules["gain"] == "scaled" and not _is_range(rules["gain_range"]),
         "no min_grade to shift by": info.uses_gains
         and rules["gain"] == "exp2_shifted"
         and not isinstance(rules["min_grade"], float),
@@ -126,6 +127,10 @@ def _faults_of_value(value: Value) -> dict[str, bool]:
         "values of items over hits": has_values and info.averages_precisions and rules["ap_over"] == "hits",
         "values of items under a full ideal": has_values and fills_ideal,
     }
+
+
+def _is_range(grades: tuple[float, ...]) -> bool:
+    return len(grades) == 2 and grades[0] < grades[1]
 
 
 def _has_faulty_discounts(value: Value) -> bool:
@@ -315,6 +320,12 @@ def _check_products(problem: Problem, value: Value, grades: list[float]) -> None
 
 def _has_gain(grade: float, value: Value) -> bool:
     rules = resolved_rules(value)
+    has_gain = _is_gained_by(grade, value, rules)
+    is_unbounded = not has_gain or not value.info.gains_to_one or not is_relevant(grade, rules)
+    return has_gain and (is_unbounded or gain(grade, rules) <= 1)
+
+
+def _is_gained_by(grade: float, value: Value, rules: Rules) -> bool:  # noqa: PLR0911 - a gain a case
     if value.info.takes_max_grade:
         return 0 <= grade <= value.parameter
     match rules["gain"]:
@@ -326,6 +337,8 @@ def _has_gain(grade: float, value: Value) -> bool:
             return 0 <= grade <= math.log2(_MAX_GAIN)
         case "exp2_shifted":  # only relevant items need a gain
             return bool(grade - rules["min_grade"] <= math.log2(_MAX_GAIN) - 1)
+        case "scaled":
+            return grade >= 0
         case _:  # table
             return grade in range(len(rules["gain_table"]))
 

@@ -323,7 +323,7 @@ def power_of_two(exponent: float) -> float:
     return float(_DIGITS.power(2, Decimal(exponent)))
 
 
-def gain(grade: float, rules: Rules) -> float:
+def gain(grade: float, rules: Rules) -> float:  # noqa: PLR0911 - a gain a case
     """Return the gain of a relevant item."""
     if grade < 0 and rules["gain"] != "binary" and rules["negative_grades"] == "zero_gain":
         return 0.0
@@ -336,6 +336,9 @@ def gain(grade: float, rules: Rules) -> float:
             return power_of_two(grade) - 1
         case "exp2_shifted":
             return power_of_two(grade - rules["min_grade"] + 1) - 1
+        case "scaled":
+            low, high = rules["gain_range"]
+            return float((min(max(grade, low), high) - low) / (high - low))
         case _:  # table
             return float(rules["gain_table"][int(grade)])
 

@@ -11,7 +11,17 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
-from exactk.reference.hit_metrics import METRICS, TERMS, Ratio, Term, added, bounded, last_early_rank
+from exactk.reference.hit_metrics import (
+    METRICS,
+    TERMS,
+    Ratio,
+    Term,
+    added,
+    bounded,
+    ideal_gain,
+    inverse_square,
+    last_early_rank,
+)
 from exactk.reference.judge import JudgedItem, JudgedUser, counted_gain, tied_hits
 from exactk.reference.rules import Rules, discount
 
@@ -101,6 +111,24 @@ def _expected_gains(tie: Tie, _user: JudgedUser, rules: Rules, _: float) -> floa
     return _gains(tie, rules) / tie.n * discounts
 
 
+def _expected_blends(tie: Tie, user: JudgedUser, rules: Rules, beta: float) -> float:
+    """E[sum of (h(i) + beta G(i)) / (i + beta G*(i)) at the hits]: a rank is one with chance r / n.
+
+    Given that, the j before it hold j (r - 1) / (n - 1) hits, each with the mean gain of the tie.
+    """
+    gained = 0.0
+    for first, _size, hits in tied_hits(user):
+        if first < tie.i:
+            gained += _gains(tie._replace(hits=hits), rules)
+    total = 0.0
+    for j in range(tie.m):
+        others = j * ((tie.r - 1) / (tie.n - 1) if tie.n > 1 else 0.0)
+        hits_to = tie.r / tie.n * (tie.R + 1 + others)
+        gains_to = tie.r / tie.n * gained + _gains(tie, rules) / tie.n * (1 + others)
+        total += (hits_to + beta * gains_to) / (tie.i + j + beta * ideal_gain(user, tie.i + j, rules))
+    return total
+
+
 def _expected_reciprocal_rank(tie: Tie, _user: JudgedUser, _rules: Rules, _: float) -> float:
     """E[1 / rank of the first hit]: that j ranks come before it has the chance C(n - 1 - j, r - 1) / C(n, r)."""
     if tie.R > 0:
@@ -110,6 +138,14 @@ def _expected_reciprocal_rank(tie: Tie, _user: JudgedUser, _rules: Rules, _: flo
         total += chance / (tie.i + j)
         chance *= (tie.n - j - tie.r) / max(tie.n - j - 1, 1)  # from j to j + 1
     return total
+
+
+def _expected_inverse_squares(tie: Tie, _user: JudgedUser, rules: Rules, t: float) -> float:
+    """E[sum of the gains over squares]: the mean gain at each rank."""
+    weights = 0.0
+    for j in range(tie.m):
+        weights += inverse_square(tie.i + j, t)
+    return _gains(tie, rules) / tie.n * weights
 
 
 EXPECTATIONS: dict[str, Expectation | None] = {
@@ -127,6 +163,9 @@ EXPECTATIONS: dict[str, Expectation | None] = {
     "set_average_precision": _expected_squared_hits,
     "dcg": _expected_gains,
     "ndcg": _expected_gains,
+    "sdcg": _expected_gains,
+    "q_measure": _expected_blends,
+    "insq": _expected_inverse_squares,
     "reciprocal_rank": _expected_reciprocal_rank,
 }
 """What each tie adds to the numerator of a metric; None where the numerator is the expectation. No denominator depends on the order within ties."""

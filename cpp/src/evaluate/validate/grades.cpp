@@ -29,6 +29,8 @@ std::string required_grades(const Pass& pass) {
       return "grades up to min_grade + 255 with gain='exp2_shifted'";
     case Gain::table:
       return "whole grades that gain_table covers";
+    case Gain::scaled:
+      return "non-negative grades with gain='scaled'";
     case Gain::binary:
       break;
   }
@@ -49,6 +51,8 @@ bool has_gain(double grade, const Pass& pass) {
     case Gain::table:
       return grade >= 0 && grade < static_cast<double>(rules.gain_table.size()) &&
              grade == std::floor(grade);
+    case Gain::scaled:
+      return grade >= 0;
     case Gain::binary:
       break;
   }
@@ -86,17 +90,24 @@ void check_gains(const Request& request, const Pass& pass, const Run& run) {
   static constexpr double kUngraded[] = {1};
   const std::span<const double> grades =
       request.grades.empty() ? std::span<const double>(kUngraded) : request.grades;
-  const auto bad = [&](double grade) { return !has_gain(grade, pass); };
+  const JudgingRules rules(pass.rules, true);
+  const auto is_too_much = [&](double grade) {
+    return pass.info->gains_to_one && grade >= rules.min_grade && rules.gain_of(grade) > 1;
+  };
+  const auto bad = [&](double grade) { return !has_gain(grade, pass) || is_too_much(grade); };
   const Search search(grades, bad, run);
   if (search.count == 0) {
     check_products(request, pass, grades, run);
     return;
   }
   const double grade = grades[static_cast<std::size_t>(search.first)];
+  const bool exceeds = has_gain(grade, pass);
   Fault fault{.argument = "truth",
-              .expected = required_grades(pass) + " for " + std::string(pass.info->name),
+              .expected = (exceeds ? "gains up to 1" : required_grades(pass)) + " for " +
+                          std::string(pass.info->name),
               .found = "grade " + format_number(grade),
               .count = search.count};
+  if (exceeds) fault.hint = "gain='scaled' with gain_range=[0, 3] gives grade 3 gain 1";
   if (grade < 0 && has_gain(0, pass)) {
     fault.change = Change{"negative_grades", "zero_gain"};
     fault.hint = "gives it gain 0, and 'unjudged' ignores it";
