@@ -166,6 +166,8 @@ def _metric_of_measure(name: str, parameters: str) -> str:
         return measure.metric_string(re.sub(r"\.[0-9]+", "", parameters))  # trec_eval truncates them
     if measure.levels:
         return measure.metric_string(parameters)
+    if name == "rbp_resid":
+        return f"{measure.metric}(p={float(parameters.removeprefix('p='))!r})"
     if name == "set_F":
         return f"fbeta(beta={math.sqrt(float(parameters))!r})"
     return _with_gains(measure.metric, parameters)
@@ -174,6 +176,11 @@ def _metric_of_measure(name: str, parameters: str) -> str:
 _CUTOFF = r"[1-9][0-9]{0,9}(?:\.[0-9]+)?"
 _NUMBER = r"(?:[0-9]+\.?[0-9]*|\.[0-9]+)"
 _GAIN = rf"(?:[0-9]|[1-9][0-9]|1[01][0-9]|12[0-7])={_NUMBER}"
+_PARAMETERS = {
+    "utility": (f"-?{_NUMBER}(?:,-?{_NUMBER}){{3}}", "four numbers, as in utility.2,-1,0,0"),
+    "set_F": (_NUMBER, "the weight of recall, as in set_F.0.5"),
+    "rbp_resid": (f"p={_NUMBER}", "the persistence, as in rbp_resid.p=0.9"),
+}
 
 
 def _parameters_of(measure: TrecMeasure) -> tuple[str, str]:
@@ -182,13 +189,9 @@ def _parameters_of(measure: TrecMeasure) -> tuple[str, str]:
         return f"{_CUTOFF}(?:,{_CUTOFF})*", f"cutoffs such as {measure.name}.5,10"
     if measure.levels:
         return f"{_NUMBER}(?:,{_NUMBER})*", f"numbers such as {measure.name}.0.2,1"
-    if measure.name == "utility":
-        return f"-?{_NUMBER}(?:,-?{_NUMBER}){{3}}", "four numbers, as in utility.2,-1,0,0"
-    if measure.name == "set_F":
-        return _NUMBER, "the weight of recall, as in set_F.0.5"
     if measure.metric in {"dcg", "ndcg"}:
         return f"{_GAIN}(?:,{_GAIN})*", f"gains from 0 of grades, as in {measure.name}.1=3,2=9"
-    return "", f"{measure.name} without parameters"
+    return _PARAMETERS.get(measure.name, ("", f"{measure.name} without parameters"))
 
 
 _HIGHEST_GRADE = 127  # in trec_eval's qrels
