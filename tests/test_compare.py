@@ -447,6 +447,6 @@ def test_directions_are_those_of_the_definitions() -> None:
     assert {name: info.direction for name, info in infos.items()} == directions
     assert set(DIRECTIONS.values()) <= {"higher", "lower", "none"}
     assert {name for name, direction in DIRECTIONS.items() if direction == "none"} == {
-        *("judged", "num_relevant", "num_recommended"),
+        *("judged", "unjudged", "rbp_residual", "num_relevant", "num_recommended"),
         *exactk.agreement_metrics,
     }
