@@ -187,6 +187,7 @@ def test_a_field_without_effect_is_warned_of_once(case: str, engine: Any) -> Non
 
 _OTHER_NUMBERS = {
     "gain_table": "[0,0.5,2,3]",
+    "gain_range": "[0,3]",
     "discount_table": "[1,0.25]",
     "discount_base": "10",
     "discount_power": "0.5",
@@ -218,6 +219,7 @@ def test_a_field_that_a_metric_ignores_changes_no_value(metric: str) -> None:
         for choice in FIELDS[field].choices or (_OTHER_NUMBERS[field],):
             changes = [f"{field}={choice}"]
             changes += [f"{field}_table={_OTHER_NUMBERS[f'{field}_table']}"] if choice == "table" else []
+            changes += [f"{field}_range={_OTHER_NUMBERS[f'{field}_range']}"] if choice == "scaled" else []
             needed = FIELDS[field].requires
             changes += [f"{needed.field}={needed.choices[0]}"] if needed and needed.field in ignored - refused else []
             assert values_with(*changes) == expected, (field, choice)

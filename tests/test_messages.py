@@ -116,6 +116,7 @@ CASES: dict[str, Call] = {
     "gain below 0": evaluation("ndcg@3(gain=table,gain_table=[-1,2])"),
     "gain too large": evaluation("ndcg@3", convention={"gain": "table", "gain_table": (0.0, 1e80)}),
     "no gain table": evaluation("ndcg@3(gain=table)"),
+    "no gain range": evaluation("ndcg@3(gain=scaled)"),
     "gain shifted by no grade": evaluation("ndcg@3(gain=exp2_shifted)"),
     "every rank to a cutoff": evaluation("mean_precision@1048577"),
     "ideal without a cutoff": evaluation("ndcg(ideal_over=cutoff,gain=binary)"),
@@ -168,6 +169,7 @@ CASES: dict[str, Call] = {
     "grades that a table lacks": evaluation("ndcg@3(gain=table,gain_table=[0])"),
     "grade that a table lacks": evaluation("ndcg@3(gain=table,gain_table=[0],negative_grades=unjudged)", truth=GRADED),
     "grade above the most": evaluation("err@3(max_grade=1,negative_grades=unjudged)", truth=GRADED),
+    "gain above 1": evaluation("nerr9@3(negative_grades=unjudged)", truth=GRADED),
     "grade of too large a gain": evaluation("dcg@3(gain=exp2)", truth=Truth([0, 1, 2], [1, 4], [300.0, 1.0])),
     "shifted grade of too large a gain": evaluation(
         "dcg@3(gain=exp2_shifted,min_grade=1)", truth=Truth([0, 1, 2], [1, 4], [300.0, 1.0])

@@ -331,6 +331,8 @@ def test_metrics_take_frames_by_the_names_of_their_columns(name: str) -> None:
         train = exactk.as_exclusions(TRAIN.rename(columns=USUAL)) if info.reads_history else None
         items = usual_items = {"items": exactk.Items(ids, train=train, features=features)}
     more: dict[str, Any] = {"convention": {"undefined": "skip"}} if info.reads_history else {}
+    if info.gains_to_one:
+        function = function.with_(gain="scaled", gain_range=[0, 3])
     usual = [TRUTH.rename(columns=USUAL | {"worth": "grade"}), SCORED.rename(columns=USUAL | {"worth": "score"})]
     ranked = SCORED.assign(order=SCORED.groupby("who")["worth"].rank(ascending=False).astype(int))
     base, ranked_base, usual_base = (

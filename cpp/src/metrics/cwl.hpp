@@ -32,6 +32,7 @@ struct Reading {
 template <class Reader>
 class ExpectedGain {
  public:
+  // NOLINTNEXTLINE(bugprone-crtp-constructor-accessibility): readers inherit it
   explicit ExpectedGain(const Context& context)
       : row_(context.row), parameter_(context.parameter) {}
 

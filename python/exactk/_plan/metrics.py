@@ -85,7 +85,7 @@ class Registry(Mapping[str, _T], Generic[_T]):
 
         rows = [[name, self._describe(entry)] for name, entry in self._entries.items()]
         caption = plural(len(rows), self._kind)
-        return html_of_tables([Table.of_rows(["name", "description"], rows, 2, caption=caption, longest=900)])
+        return html_of_tables([Table.of_rows(["name", "description"], rows, 2, caption=caption, longest=1500)])
 
     def _ipython_key_completions_(self) -> list[str]:
         return list(self)

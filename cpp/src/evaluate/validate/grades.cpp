@@ -107,7 +107,8 @@ void check_gains(const Request& request, const Pass& pass, const Run& run) {
                           std::string(pass.info->name),
               .found = "grade " + format_number(grade),
               .count = search.count};
-  if (exceeds) fault.hint = "gain='scaled' with gain_range=[0, 3] gives grade 3 gain 1";
+  if (exceeds)
+    fault.hint = "convention={'gain': 'scaled', 'gain_range': [0, 3]} gives grade 3 gain 1";
   if (grade < 0 && has_gain(0, pass)) {
     fault.change = Change{"negative_grades", "zero_gain"};
     fault.hint = "gives it gain 0, and 'unjudged' ignores it";
