@@ -934,7 +934,7 @@ def _refuse_invalid(user: User, asked: Asked) -> None:
         and list(ranks) != list(range(1, len(ranks) + 1))
     ):
         raise RefusedError("pairs are not counted across gaps")
-    has_gains = asked.metric == "err" or (asked.metric in _GAINED and rules["gain"] != "binary")
+    has_gains = asked.metric == "err" or (asked.metric in _GAINED and rules["gain"] in {"linear", "exp2", "scaled"})
     if has_gains and rules["negative_grades"] == "raise" and any(grade < 0 for _, grade in user.truth or ()):
         raise RefusedError("a grade is negative")
     _grades(user, rules)
