@@ -284,10 +284,9 @@ NEAR_MISSES: dict[str, tuple[str, Any, str]] = {
     "cutoff in words": ("recall at 10", "standard", "recall@10"),
     "cutoff of a metric that has none": ("auc_at_k", "standard", "auc"),
     "parameter without a default": ("list_auc_at_5", "standard", "list_auc@5(num_items=...)"),
-    "cutoff after the parameter": ("fbeta(beta=2)@10", "standard", "fbeta@10(beta=2)"),
-    "beta": ("f2@10(average=micro)", "standard", "fbeta@10(beta=2,average=micro)"),
+    "beta of a function": ("f2_score@10(average=micro)", "standard", "fbeta@10(beta=2,average=micro)"),
     "beta after an underscore": ("f_2@10", "standard", "fbeta@10(beta=2)"),
-    "fraction": ("F0.5", "standard", "fbeta(beta=0.5)"),
+    "fraction": ("F05", "standard", "fbeta(beta=0.5)"),
 }
 """Metric, convention, and what was meant."""
 

@@ -46,8 +46,8 @@ _ANY_METRIC = "ndcg"  # whose override may have every field
 _MAX_LENGTH = 2**16  # characters of a metric string, or of a canonical name
 _MAX_GAINS = 2**24  # over all values of a plan, one table per value
 
-_NAME = r"[A-Za-z][A-Za-z0-9_-]*"
-_SEPARATOR = r"""[,()\[\]]|"(?:[^"\\]|\\.)*"|'[^']*'"""  # or a label in quotation marks
+_NAME = r"[A-Za-z][A-Za-z0-9_-]*|[fF]\d+\.\d+"
+_SEPARATOR = r"""[,()\[\]{}]|"(?:[^"\\]|\\.)*"|'[^']*'"""  # or a label in quotation marks
 
 
 MetricsLike: TypeAlias = str | CustomMetric | MetricEntry | Iterable[str | CustomMetric | MetricEntry]
@@ -189,13 +189,13 @@ def _parse_metrics(text: object, convention: Convention, customs: Customs) -> It
 
 
 def _split_at_commas(text: str) -> Iterator[str]:
-    """Yield the parts between commas, except commas in parentheses or brackets."""
+    """Yield the parts between commas, except commas in parentheses, brackets or braces."""
     depth, begin = 0, 0
     for match in re.finditer(_SEPARATOR, text):
         if match[0][0] in "\"'":
             continue
         if match[0] != ",":
-            depth = max(0, depth + (1 if match[0] in "([" else -1))
+            depth = max(0, depth + (1 if match[0] in "([{" else -1))
         elif not depth:
             yield text[begin : match.start()]
             begin = match.end()
@@ -204,10 +204,13 @@ def _split_at_commas(text: str) -> Iterator[str]:
 
 def _parse_metric(spelling: str, convention: Convention, customs: Customs) -> Iterator[Value]:
     split = _split_spelling(spelling)
+    settings = _split_arguments(split.arguments, spelling)
+    if split.name not in customs:
+        split, settings = _in_words_of_exactk(split, settings, convention)
     info = customs.get(split.name) or metric_info(split.name, spelling)
     if split.suffix and (split.cutoffs or info.parameter):  # f_2 might mean beta = 2
         raise input_error("metrics", "a cutoff written as @k", quote(spelling), hint=_hint(spelling))
-    parameter, item_group, changes = _parse_arguments(split.arguments, info, spelling)
+    parameter, item_group, changes = _parse_arguments(settings, info, spelling)
     # A convention checks its fields: the string's are those of a convention with one override.
     try:
         any_name = _ANY_METRIC if isinstance(info, CustomInfo) else info.name
@@ -226,30 +229,34 @@ class _Spelling(NamedTuple):
     """A metric string and its parts."""
 
     text: str
+    label: str  # the text without cutoffs
     name: str
     suffix: str  # the cutoff after an underscore of the name
     cutoffs: str  # after @
     arguments: str  # in parentheses
-
-    @property
-    def label(self) -> str:
-        """The text without cutoffs."""
-        return f"{self.name}({self.arguments})" if self.arguments else self.name
+    begin: int  # of the cutoffs in the text
 
     def at(self, cutoff: int | None) -> str:
         """Return the text of one value: a list of cutoffs becomes the value's own."""
         if not self.cutoffs or self.cutoffs.isdigit():
             return self.text
-        return self.text.replace(self.cutoffs, str(cutoff), 1)
+        return self.text[: self.begin] + self.text[self.begin :].replace(self.cutoffs, str(cutoff), 1)
 
 
 def _split_spelling(spelling: str) -> _Spelling:
-    head, parenthesis, arguments = map(str.strip, spelling.partition("("))
-    name, at, cutoffs = map(str.strip, head.partition("@"))
+    text = spelling.strip()
+    head, parenthesis, rest = text.partition("(")
+    arguments, closing, tail = rest.rpartition(")")  # the cutoffs stand before the parentheses, or after them
+    name, at, cutoffs = head.partition("@")
+    before_at, at_of_tail, cutoffs_of_tail = tail.partition("@")
+    begin = text.find("@") if at else len(text) - len(cutoffs_of_tail)
+    name, cutoffs, arguments = name.strip(), (cutoffs or cutoffs_of_tail).strip(), arguments.strip()
     is_well_formed = (
         re.fullmatch(_NAME, name)
-        and (not parenthesis or arguments.endswith(")"))
-        and bool(cutoffs) == bool(at)
+        and len(parenthesis) == len(closing)
+        and not before_at.strip()
+        and not (at and at_of_tail)
+        and bool(cutoffs) == bool(at or at_of_tail)
         and not set("[])") & set(cutoffs[1:-1] if cutoffs[:1] + cutoffs[-1:] == "[]" else cutoffs)
     )
     if not is_well_formed:
@@ -259,7 +266,29 @@ def _split_spelling(spelling: str) -> _Spelling:
     if not (underscore and suffix.isdigit()) or name in metrics:  # f_1
         suffix = ""
     stem = name[: -len(suffix) - 1] if suffix else name
-    return _Spelling(spelling.strip(), stem, suffix, cutoffs, arguments[:-1].strip())
+    label = f"{stem}({arguments})" if arguments else stem
+    return _Spelling(text, label, stem, suffix, cutoffs, arguments, begin)
+
+
+def _in_words_of_exactk(
+    split: _Spelling, settings: list[tuple[str, str]], convention: Convention
+) -> tuple[_Spelling, list[tuple[str, str]]]:
+    """Return the parts of a spelling of ir_measures as exactk has them, and those of its own as they are."""
+    info = metrics.get(split.name)
+    if info is not None and not settings and (info.parameter is None or info.parameter.standard is not None):
+        return split, settings  # most often, and without the table of names
+    from exactk._plan.library_names import in_words_of_exactk
+
+    base = base_of(convention)
+    name, cutoffs, settings = in_words_of_exactk(
+        split.name,
+        split.cutoffs,
+        settings,
+        split.text,
+        is_of_ir_measures=base is not None and base.name == "ir_measures",
+    )
+    label = split.text if cutoffs != split.cutoffs else split.label
+    return split._replace(name=name, cutoffs=cutoffs, label=label), settings
 
 
 def _parse_cutoffs(text: str, spelling: str) -> list[int | None]:
@@ -274,19 +303,29 @@ def _parse_cutoffs(text: str, spelling: str) -> list[int | None]:
     return cutoffs
 
 
+def _split_arguments(text: str, spelling: str) -> list[tuple[str, str]]:
+    """Return the names and values in parentheses, as they are written."""
+    settings: list[tuple[str, str]] = []
+    for part in _split_at_commas(text) if text else ():
+        name, equals, value = map(str.strip, part.partition("="))
+        if not equals or fold(name) in (fold(other) for other, _ in settings):
+            raise input_error("metrics", "each parameter=value once", quote(spelling))
+        settings.append((name, value))
+    return settings
+
+
 def _parse_arguments(
-    text: str, info: _core.MetricInfo | CustomInfo, spelling: str
+    settings: list[tuple[str, str]], info: _core.MetricInfo | CustomInfo, spelling: str
 ) -> tuple[float, ItemGroup | None, dict[str, Any]]:
-    """Split the text in parentheses into the metric's parameter, the group of items and convention fields."""
+    """Return the metric's parameter, the group of items and convention fields."""
     item_group: ItemGroup | None = None
     parameter: float | None = info.parameter.standard if info.parameter else 0.0
     changes: dict[str, Any] = {}
     seen: set[str] = set()
-    for part in _split_at_commas(text) if text else ():
-        written, equals, value = map(str.strip, part.partition("="))
+    for written, value in settings:
         is_parameter = info.parameter is not None and fold(written) == fold(info.parameter.name)
         name = None if is_parameter else field_name(written)
-        if not equals or fold(written) in seen:
+        if fold(written) in seen:  # by two names of it
             raise input_error("metrics", "each parameter=value once", quote(spelling))
         seen.add(fold(written))
         if is_parameter:
