@@ -471,6 +471,63 @@ class Report(Exports, Mapping[str, float]):
             note += f"; {plural(others, 'other')} {'has' if others == 1 else 'have'} the value of the last"
         return WorstUsers(users=users[rows], values={value.spelling: numbers[rows]}, note=note, _user=user)
 
+    def quantile(self, metric: str, q: float = 0.5, *, group: Label | None = None) -> float:
+        """Return a quantile of the users' values, such as their median. It needs ``per_user=True``.
+
+        Parameters
+        ----------
+        metric : str
+            A metric that was requested, in any spelling, other than those of all lists together and F of means.
+        q : float
+            The share of the users, from 0 to 1. The default is 0.5, the median.
+        group : int or str, optional
+            A group of ``groups=``; by default, all users.
+
+        Returns
+        -------
+        float
+            The value at position q (n - 1) of the n values in ascending order, where positions count from 0; in between,
+            on the line from one value to the next, as NumPy's ``method="linear"`` and definition 7 of Hyndman and Fan
+            (1996). It is correctly rounded. Users without a value (NaN) are left out; NaN if no user has one.
+
+        Raises
+        ------
+        InputError, InputTypeError
+            If the metric or the group is not of the report, users have no values of the metric, their values were not
+            kept, q is out of range, or users have weights: definitions of weighted quantiles differ.
+
+        See Also
+        --------
+        interval : A confidence interval of the mean.
+
+        Examples
+        --------
+        >>> import exactk
+        >>> report = exactk.evaluate([[1], [2], [3], [4]], [[1], [9, 2], [9, 8, 7, 3], [9]], "mrr", per_user=True)
+        >>> report.per_user["mrr"].tolist()
+        [1.0, 0.5, 0.25, 0.0]
+        >>> report.quantile("mrr"), report.quantile("mrr", 0.9)
+        (0.375, 0.85)
+        """
+        from exactk._report.statistics import quantile_of
+        from exactk._report.worst_users import KEEPING_USERS
+
+        index, table = self._index_of(metric), self._user_table
+        value, groups = self._plan[index], self.state.groups or {}
+        if value.info.of_collection or value.rules["average"] == "of_means":
+            raise input_error("metric", "a metric of which users have values", repr(value.spelling))
+        if group is not None and group not in groups:
+            raise input_error("group", one_of(groups) if groups else "no groups", repr(group))
+        if self.state.weighted:
+            hint = "report.per_user has the values: definitions of weighted quantiles differ"
+            raise input_error("report", "users with equal weights", "weights", hint=hint)
+        if table is None:
+            raise input_error("report", "the users' values", "none", hint=KEEPING_USERS)
+        numbers = table.values[index]
+        if group is not None and table.groups is not None:
+            numbers = numbers[table.groups == table.labels.index(group)]
+        return quantile_of(numbers, q)
+
     def _index_of(self, metric: str, argument: str = "metric") -> int:
         """Return the index of a value, by any spelling of its metric; raise InputError if it was not requested."""
         from exactk._report.state import by_name

@@ -7,6 +7,7 @@ from decimal import Context, Decimal
 from fractions import Fraction
 from functools import lru_cache
 from itertools import groupby
+from numbers import Real
 from operator import itemgetter
 from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
 
@@ -16,12 +17,15 @@ from exactk._plan.conventions import base_of, confirms_undefined, override_name
 from exactk._plan.fields import discounts
 from exactk._plan.values import LEAST_OF_GEOMETRIC, range_of, reads_item_values
 from exactk._report.state import plan_of_state
-from exactk._runtime.errors import input_error, warn
+from exactk._runtime.errors import input_error, type_error, warn
 from exactk._runtime.faults import Option, plural
+from exactk._runtime.texts import as_double
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
     from typing import Any
+
+    from numpy.typing import NDArray
 
     from exactk._inference.intervals import MeanInterval
     from exactk._plan.conventions import Convention
@@ -421,6 +425,24 @@ def _sample_of_users(value: Value, sums: PairedSums, *, weighted: bool) -> _Samp
         return None
     square = Fraction(found.covariances.variance, found.covariances.divisor)  # of the standard error
     return found.value, square * Fraction(found.size) * Fraction(found.units - 1, found.units), found.units, found.size
+
+
+def quantile_of(numbers: NDArray[np.float64], q: object) -> float:
+    """Return the quantile by linear interpolation of the numbers that are not NaN, correctly rounded."""
+    if isinstance(q, bool) or not isinstance(q, Real):
+        raise type_error("q", "a number such as 0.5", repr(q))
+    share = as_double(q)
+    if not 0 <= share <= 1:
+        hint = (Option("q", share / 100), f" is {share:g} %") if 1 < share <= 100 else ""
+        raise input_error("q", "a share of the users, from 0 to 1", repr(q), hint=hint)
+    given = numbers[~np.isnan(numbers)]
+    if not len(given):
+        return math.nan
+    position = Fraction(share) * (len(given) - 1)
+    rank = math.floor(position)
+    above = min(rank + 1, len(given) - 1)
+    low, high = (Fraction(float(one)) for one in np.partition(given, (rank, above))[[rank, above]])
+    return float(low + (position - rank) * (high - low))
 
 
 def evaluated_users(sums: Sequence[Sums]) -> int:
