@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import tomllib
 from statistics import fmean
 from typing import Any
 
@@ -10,7 +11,7 @@ import exactk
 from exactk._plan.conventions import departures
 from exactk._runtime.table import markdown_of_cells
 from golden.cases import Knobs, golden
-from golden.record import adapter_names, library_version, read_recording
+from golden.record import RECORDINGS, adapter_names, library_version, read_recording
 
 METRICS = {
     "precision@5": "P@5",
@@ -93,6 +94,39 @@ def _short_version(name: str) -> str:
     release = re.match(r"https://pypi.org/project/([\w-]+)/([\d.]+)", version)
     found = commit or release
     return version if found is None else f"{found[1]}{' at ' if commit else ' '}{found[2]}"
+
+
+MEASURES = tomllib.loads((RECORDINGS / "measures.toml").read_text(encoding="utf-8"))
+"""The values of further measures that tests/test_golden_measures.py counts."""
+
+
+def measure_counts() -> str:
+    """Return a row a library: how many measures and values are equal, and which are not compared, and why."""
+    rows = []
+    for library, table in MEASURES.items():
+        equal = table.get("equal", {})
+        reasons: dict[str, list[str]] = {}
+        for measure, reason in table.get("not_compared", {}).items():
+            reasons.setdefault(reason, []).append("all" if measure == "*" else f"`{measure}`")
+        others = "; ".join(f"{', '.join(names)}: {reason}" for reason, names in reasons.items())
+        values = sum(row["values"] for row in equal.values())
+        rows.append([library, str(len(equal)), f"{values:,}", others])
+    rows.append(["in all", *(f"{sum(int(row[column].replace(',', '')) for row in rows):,}" for column in (1, 2)), ""])
+    return markdown_of_cells(["library", "measures", "values", "not compared, and why"], rows, left=4)
+
+
+def measures() -> str:
+    """Return a row a measure: what exactk has in its place, and how many values are equal."""
+    rows = [
+        [library, f"`{measure}`", ", ".join(map(_code_of_metric, row["metric"].split(", "))), str(row["values"])]
+        for library, table in MEASURES.items()
+        for measure, row in table.get("equal", {}).items()
+    ]
+    return markdown_of_cells(["library", "measure", "exactk", "values"], rows, left=3)
+
+
+def _code_of_metric(metric: str) -> str:
+    return f"`{'exactk.' * metric.startswith('compat.')}{metric}`"
 
 
 def libraries() -> str:
