@@ -41,7 +41,7 @@ _LIST_MEANS = {"novelty", "surprisal", "arp", "popularity_rank", "aplt"}
 _DISCOUNTED = {"epc", "efd"}  # sums over hits
 _OF_PAIRS = {"ild"}
 _OF_ITEMS = _LIST_MEANS | _DISCOUNTED | _OF_PAIRS
-OF_ALL_LISTS = ["coverage", "entropy", "gini", "item_recall", "num_items", "personalization"]
+OF_ALL_LISTS = ["coverage", "entropy", "exposure_gini", "gini", "item_recall", "num_items", "personalization"]
 _READS_ITEMS = _OF_ITEMS | {"unexpectedness", *OF_ALL_LISTS}
 _WITHOUT_TRUTH = _LIST_MEANS | _OF_PAIRS | {"list_fill", "unexpectedness"}
 
@@ -366,6 +366,8 @@ def _discount(rules: Rules, rank: int) -> Fraction:
         return Fraction(1, rank if kind == "inverse" else 1)
     if kind == "power":
         return _inverse_power(rank, rules["discount_power"])
+    if kind == "geometric":
+        return Fraction(rules["discount_persistence"]) ** (rank - 1)
     base = 2 if kind.startswith("log2") else rules["discount_base"]
     if kind.endswith("floored"):
         return min(Fraction(1), _ratio_of_logarithms(base, rank)) if rank > 1 else Fraction(1)
@@ -999,12 +1001,15 @@ def answer(users: Mapping[Any, User], asked: Asked) -> Answer:
 def _answer_of_lists(users: Mapping[Any, User], asked: Asked) -> Answer:
     """Return what all lists together have, and how many they are."""
     assert asked.catalogue is not None
-    lists = [_counted_items(user, asked) for user in users.values() if _has_counted_list(user, asked.rules)]
+    ranked = [_counted_ranks(user, asked) for user in users.values() if _has_counted_list(user, asked.rules)]
+    lists = [[item for _, item in row] for row in ranked]
     if not lists:
         return Answer(math.nan, 0, {})
     number: Fraction | float | None
     if asked.metric == "item_recall":
         number = _item_recall([user for user in users.values() if _has_counted_list(user, asked.rules)], lists, asked)
+    elif asked.metric == "exposure_gini":
+        number = _gini_of_exposures(ranked, asked)
     else:
         number = _number_of_lists(asked.metric, lists, len(asked.catalogue.items))
     if number is None:
@@ -1025,14 +1030,34 @@ def _has_counted_list(user: User, rules: Rules) -> bool:
 
 def _counted_items(user: User, asked: Asked) -> list[Item]:
     """Return the items that a list has down to the cutoff, as far as they count."""
+    return [item for _, item in _counted_ranks(user, asked)]
+
+
+def _counted_ranks(user: User, asked: Asked) -> list[tuple[int, Item]]:
+    """Return the ranks and items of a list down to the cutoff, as far as they count."""
     assert asked.catalogue is not None
     rules = {**asked.rules, "unjudged": "keep"}
     (order,) = _orders(user, rules, rules["ties"])
-    items = [item for rank, item in order if asked.cutoff is None or rank <= asked.cutoff]
-    if rules["foreign_items"] == "raise" and not set(items) <= set(asked.catalogue.items):
+    ranked = [(rank, item) for rank, item in order if asked.cutoff is None or rank <= asked.cutoff]
+    if rules["foreign_items"] == "raise" and not {item for _, item in ranked} <= set(asked.catalogue.items):
         raise RefusedError("an item is outside the catalogue")
-    items = [item for item in items if rules["foreign_items"] == "count" or item in asked.catalogue.items]
-    return items if rules["duplicate_items"] == "count" else list(dict.fromkeys(items))
+    ranked = [one for one in ranked if rules["foreign_items"] == "count" or one[1] in asked.catalogue.items]
+    if rules["duplicate_items"] == "count":
+        return ranked
+    first_ranks = {item: rank for rank, item in reversed(ranked)}
+    return [(rank, item) for rank, item in ranked if first_ranks[item] == rank]
+
+
+def _gini_of_exposures(lists: Sequence[Sequence[tuple[int, Item]]], asked: Asked) -> Fraction | None:
+    """Return the Gini index of the items' sums of discounts; None for 0 / 0."""
+    assert asked.catalogue is not None
+    exposures = dict.fromkeys(asked.catalogue.items, Fraction(0))
+    for ranked in lists:
+        for rank, item in ranked:
+            exposures[item] = exposures.get(item, Fraction(0)) + _discount(asked.rules, rank)
+    differences = sum((abs(one - other) for one, other in combinations(exposures.values(), 2)), Fraction(0))
+    divisor = len(exposures) * sum(exposures.values(), Fraction(0))
+    return differences / divisor if divisor else None
 
 
 def _item_recall(users: Sequence[User], lists: Sequence[Sequence[Item]], asked: Asked) -> Fraction | None:

@@ -43,6 +43,7 @@ DEFAULTS: dict[str, Any] = {
     "discount": "log2",
     "discount_base": 2.0,
     "discount_power": 1.0,
+    "discount_persistence": 0.85,
     "discount_table": (),
     "average": "macro",
     "users": "truth",
@@ -88,9 +89,10 @@ CHOICES: dict[str, list[Any]] = {
     "distance": ["cosine", "dot", "euclidean", "hamming", "jaccard", "matrix"],
     "ild_over": ["pairs", "list", "pairs_or_one"],
     "missing_features": ["raise", "skip"],
-    "discount": ["log2", "log2_floored", "log", "log_floored", "inverse", "power", "none", "table"],
+    "discount": ["log2", "log2_floored", "log", "log_floored", "inverse", "power", "geometric", "none", "table"],
     "discount_base": [2.0, 1.5, 10.0],
     "discount_power": [1.0, 0.0, 0.37, 2.0],
+    "discount_persistence": [0.85, 0.5, 0.999, 1.0],
     "discount_table": [(1.0,), (1.0, 0.5), (0.75, 0.75, 0.1, 0.0)],
     "users": ["truth", "both", "predictions", "union"],
     "empty_truth": ["compute", "skip", "zero", "one"],
@@ -439,11 +441,11 @@ def _draw_of_lists(rng: random.Random, rules: Mapping[str, Any]) -> dict[str, As
     """Draw metrics of all lists together, by their strings."""
     drawn = {}
     for name in rng.sample(OF_ALL_LISTS, rng.choice([0, 0, 1, 3])):
-        cutoff = rng.choice([None, 1, 2, 3, 4, 6])
+        cutoff = rng.choice([1 if name == "exposure_gini" else None, 1, 2, 3, 4, 6])
         choices = {field: rng.choice(CHOICES[field]) for field in ("undefined", "users") if rng.random() < 0.2}
         if rules["ties"] not in STRICT:
             choices["ties"] = "lowest_id"
-        if rules["foreign_items"] == "count" and name in {"coverage", "gini"}:
+        if rules["foreign_items"] == "count" and name in {"coverage", "exposure_gini", "gini"}:
             choices["foreign_items"] = "ignore"
         if rules["duplicate_items"] == "count" and name in {"item_recall", "personalization"}:
             choices["duplicate_items"] = "first"

@@ -318,6 +318,7 @@ def conventions(draw: st.DrawFn) -> exactk.Convention:
     changes |= {
         "discount_base": draw(st.sampled_from([2.0, 10.0])),
         "discount_power": draw(st.sampled_from([1.0, 0.3])),
+        "discount_persistence": draw(st.sampled_from([0.85, 0.5, 0.99])),
     }
     return exactk.conventions["standard"].replace(**changes)
 

@@ -191,6 +191,7 @@ _OTHER_NUMBERS = {
     "discount_table": "[1,0.25]",
     "discount_base": "10",
     "discount_power": "0.5",
+    "discount_persistence": "0.5",
     "min_grade": "3",
 }
 

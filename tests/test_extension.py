@@ -509,6 +509,7 @@ def test_values_that_are_none(metric: str, cutoff: int) -> None:
     ("min_grade", ["all", "None", math.nan, math.inf, [1.0]]),
     ("gain_table", [None, 1.0, "table", [1.0, math.nan], [1.0, -math.inf]]),
     ("discount_base", [None, 1.0, 1e300, math.nan]), ("discount_power", [-1.0, math.inf]),
+    ("discount_persistence", [0.0, 1.5, math.nan]),
     ("discount_table", [[1.5], [math.nan], [1.0, -0.5]]),
 ])  # fmt: skip
 def test_rules_that_are_none(name: str, values: list[Any]) -> None:

@@ -108,6 +108,7 @@ OF_DISCOUNTS = {
     "none": [2 / 3, 1, 1 / 3, 0],
     "inverse": [9 / 11, 1 / 2, 3 / 11, 0],
     "power,discount_power=0.5": [0.747270, 0.707107, 0.309529, 0],
+    "geometric,discount_persistence=0.5": [6 / 7, 1 / 2, 2 / 7, 0],
     "table,discount_table=[1,0.5]": [1, 1 / 2, 1 / 3, 0],
 }
 

@@ -128,7 +128,7 @@ def test_the_spelling_that_was_asked_for_stays() -> None:
 
 VALUES: dict[str, tuple[Any, ...]] = {"min_grade": (2.5, "any"), "decimals": (3,), "gain_table": ((0.0, 2.0),)}
 VALUES |= {"gain_range": ((0.0, 3.0),)}
-VALUES |= {"discount_base": (10.0,), "discount_power": (0.5,), "discount_table": ((1.0, 0.5),)}
+VALUES |= {"discount_base": (10.0,), "discount_power": (0.5,), "discount_persistence": (0.5,), "discount_table": ((1.0, 0.5),)}
 
 
 def fields_of(name: str) -> list[Field]:

@@ -37,7 +37,7 @@ TRAIN = {user: list(ITEMS[number % 3 : number % 3 + 2]) for number, user in enum
 METRICS: dict[str, list[str]] = {
     "plain": ["ndcg@2", "precision(average=micro)", "fbeta@2(average=of_means)", "mrr", "ap@2(average=geometric)"],
     "undefined": ["recall@2(undefined=nan)", "precision@2(empty_list=skip)"],
-    "items": ["novelty@2", "catalog_coverage@2", "gini_index@2"],
+    "items": ["novelty@2", "catalog_coverage@2", "gini_index@2", "exposure_gini@3"],
     "base": ["unexpectedness@2", "ndcg@2"],
 }
 

@@ -14,7 +14,7 @@ from exactk.reference.popularity import ItemNumbers, TrainCounts, item_numbers, 
 
 RULES: dict[str, Any] = {
     "popularity": "users", "novelty_over": "users", "arp_over": "one", "unseen_items": "rare", "foreign_items": "count",
-    "list_mean_over": "list", "tail": "head_share", "discount": "log2", "discount_base": 2.0, "discount_power": 1.0,
+    "list_mean_over": "list", "tail": "head_share", "discount": "log2", "discount_base": 2.0, "discount_power": 1.0, "discount_persistence": 0.85,
 }  # fmt: skip
 ENGINES: list[Any] = [exactk.evaluate, exactk.reference.evaluate]
 NAMES = ["novelty", "surprisal", "arp", "popularity_rank", "aplt", "epc", "efd"]

@@ -104,7 +104,8 @@ def assert_same_in_parts(evaluation: Evaluation, depth: int) -> None:
     *("log2", "log2_floored", "inverse", "none", "table,discount_table=[1,0.5,0.1]", "log,discount_base=10"),
     *("log,discount_base=1.001", "log_floored,discount_base=10", "log_floored,discount_base=2.718281828459045"),
     *("power,discount_power=0", "power,discount_power=0.5", "power,discount_power=1", "power,discount_power=3.7"),
-    *("power,discount_power=16",),
+    *("power,discount_power=16", "geometric", "geometric,discount_persistence=0.001"),
+    *("geometric,discount_persistence=0.9999", "geometric,discount_persistence=1"),
 ])  # fmt: skip
 def test_discounts_are_correctly_rounded(kind: str) -> None:
     """DCG of a single hit at a rank is the rank's discount."""

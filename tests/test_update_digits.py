@@ -155,7 +155,7 @@ CATALOGUES: dict[str, list[Any]] = {
     "strings": ["b", "", "a", "ü", "ab", "c"],
     "bytes": [b"b", b"a", b"", b"a\0", b"ab", b"c"],
 }
-OF_ALL_LISTS = ["coverage@[1,3]", "num_items", "gini@2", "entropy@3(ties=highest_id)", "ndcg@2"]
+OF_ALL_LISTS = ["coverage@[1,3]", "num_items", "gini@2", "exposure_gini@3", "entropy@3(ties=highest_id)", "ndcg@2"]
 
 
 @settings(max_examples=examples(300))

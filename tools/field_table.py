@@ -22,6 +22,7 @@ _NUMBERS = {
     "gain_range": ("[0,3]", "[0,1]"),
     "discount_base": ("10",),
     "discount_power": ("0.5",),
+    "discount_persistence": ("0.5",),
     "discount_table": ("[1,0.5]",),
     "decimals": ("1",),
 }

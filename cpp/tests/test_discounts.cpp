@@ -70,6 +70,8 @@ const DiscountFields kDiscounts[] = {
     {.discount = Discount::inverse},
     {.discount = Discount::power, .discount_power = 0.37},
     {.discount = Discount::power, .discount_power = 16},
+    {.discount = Discount::geometric},
+    {.discount = Discount::geometric, .discount_persistence = 0.5},
     {.discount = Discount::none},
     {.discount = Discount::table, .discount_table = {1, 0.5, 0.5, 0.125}},
 };

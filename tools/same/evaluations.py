@@ -23,7 +23,7 @@ GOLDEN = Path(__file__).resolve().parents[2] / "tests" / "golden"
 Cases = Iterator[tuple[str, Callable[[], object]]]
 METRICS = ["ndcg@[2,5]", "recall@3", "map", "precision@2", "mrr", "auc", "f1@3(average=micro)"]
 OF_EACH = ["novelty@3", "ild@3", "list_fill@4", "popularity_rank@3", "serendipity@3", "judged@3", "err@3", "bpref"]
-OF_ALL = ["coverage@3", "gini@3", "personalization@3", "entropy@3", "exposure@3", "num_items@3"]
+OF_ALL = ["coverage@3", "gini@3", "exposure_gini@3", "personalization@3", "entropy@3", "exposure@3", "num_items@3"]
 FIELDS: dict[str, list[Any]] = {
     **oracle_cases.CHOICES,
     "average": ["macro", "micro", "geometric", "of_means"],

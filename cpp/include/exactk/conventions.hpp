@@ -67,6 +67,7 @@ enum class Discount : std::uint8_t {
   log_floored,
   inverse,
   power,
+  geometric,
   none,
   table
 };
@@ -126,6 +127,7 @@ struct DiscountFields {
   Discount discount = Discount::log2;
   double discount_base = 2;                 // used by log and log_floored
   double discount_power = 1;                // used by power
+  double discount_persistence = 0.85;       // used by geometric
   std::vector<double> discount_table = {};  // of the ranks 1, 2, ..., and 0 below; used by table
 
   friend bool operator==(const DiscountFields&, const DiscountFields&) = default;

@@ -37,6 +37,7 @@
 #include "metrics/reciprocal_rank.hpp"
 #include "metrics/serendipity.hpp"
 #include "metrics/set_average_precision.hpp"
+#include "metrics/tag_variety.hpp"
 #include "metrics/unexpectedness.hpp"
 
 namespace exactk {
@@ -65,8 +66,9 @@ using AllMetrics = MetricList<
     PartialAucOfFirstHits, LabelRankingLoss, CoverageError, Accuracy, Mcc, Judged, UnjudgedShare,
     Bpref, NumHits, NumRelevant, NumRecommended, ListFill, UserCoverage, Novelty, Surprisal,
     ExpectedPopularityComplement, ExpectedFreeDiscovery, AverageRecommendationPopularity,
-    PopularityRank, AveragePercentageOfLongTail, IntraListDiversity, Serendipity, Calibration,
-    Unexpectedness, Coverage, NumItems, Gini, Entropy, Personalization, ItemRecall, Exposure, Rsp,
+    PopularityRank, AveragePercentageOfLongTail, IntraListDiversity, TagDiversity,
+    TagEntropy, Serendipity, Calibration,
+    Unexpectedness, Coverage, NumItems, Gini, ExposureGini, Entropy, Personalization, ItemRecall, Exposure, Rsp,
     Reo, Overlap, Jaccard, RankBiasedOverlap, KendallTau, LeastItemPromoted, PrecisionOfGroup>;
 static_assert(AllMetrics::info.back().of_item_group, "the last metric stands for another one");
 

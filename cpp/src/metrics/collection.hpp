@@ -66,6 +66,31 @@ struct Gini {
       .of_collection = true};
 };
 
+// Counts of items at each rank down to the cutoff are what it needs of the lists.
+struct ExposureGini {
+  static constexpr std::string_view kAliases[] = {"gini_of_exposure"};
+  static constexpr std::string_view kOwnFields[] = {"foreign_items", "list_users", "gini_over",
+                                                    "gini_items"};
+  static constexpr MetricInfo info{
+      .name = "exposure_gini",
+      .aliases = kAliases,
+      .summary =
+          "how unequally the items of the catalogue are exposed, each list weighing its items by "
+          "rank: 0 if all have the same exposure, (n - 1) / n if only one has any",
+      .formula =
+          "(sum over j of (2 j - n - 1) e(j)) / (n E), where e(j) is the j-th lowest sum of the "
+          "discounts of the ranks at which an item is recommended, and E their sum",
+      .source = "LensKit; Biega, Gummadi, Weikum 2018",
+      .direction = Direction::lower,
+      .micro = false,
+      .own_fields = kOwnFields,
+      .discounted = true,
+      .positive_without_hits = true,
+      .reads_truth = false,
+      .walks_list = true,
+      .of_collection = true};
+};
+
 struct Entropy {
   static constexpr std::string_view kAliases[] = {"shannon_entropy", "distributional_coverage"};
   static constexpr std::string_view kOwnFields[] = {"foreign_items", "list_users", "entropy_base",

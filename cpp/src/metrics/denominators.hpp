@@ -7,6 +7,7 @@
 
 #include "exactk/conventions.hpp"
 #include "exactk/types.hpp"
+#include "numeric/logarithm.hpp"
 
 namespace exactk {
 
@@ -90,6 +91,11 @@ struct CutoffCounts {
 // Whether RBP has a residual, as it has below every list unless that asks for an unjudged item.
 [[nodiscard]] inline bool has_residual(ResidualTail tail, const CutoffCounts& counts) noexcept {
   return tail == ResidualTail::always || counts.judged < counts.list_length;
+}
+
+// Returns the logarithm of a number, rounded once from about 100 bits.
+[[nodiscard]] inline double log_in(EntropyBase base, double number) noexcept {
+  return base == EntropyBase::two ? log2_of(number).high : natural_log(number);
 }
 
 // Whether rank-biased overlap expects overlaps below the lists.

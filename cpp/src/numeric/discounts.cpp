@@ -34,6 +34,9 @@ constexpr auto kInverseLog2 = [] {
 constexpr std::array kParts = {&kInverseLog2<0>, &kInverseLog2<1>, &kInverseLog2<2>,
                                &kInverseLog2<3>};
 
+// Below 2^-1000, geometric weights are 0.
+constexpr double kMostHalvings = 1000;
+
 // A larger table costs more than computing the discounts of the few hits below it.
 constexpr Count kMaxRanks = Count{1} << 14U;
 
@@ -63,6 +66,11 @@ double discount(const DiscountFields& fields, Count rank) noexcept {
     case Discount::power: {
       const Pair exponent = multiply({fields.discount_power, 0}, log2_of(number));
       return inverse_power_of_two(exponent.high, exponent.low);
+    }
+    case Discount::geometric: {
+      const Pair halvings = multiply({1 - number, 0}, log2_of(fields.discount_persistence));
+      if (halvings.high > kMostHalvings) return 0;
+      return inverse_power_of_two(halvings.high, halvings.low);
     }
     case Discount::none:
       return 1;

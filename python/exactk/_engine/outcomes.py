@@ -134,7 +134,7 @@ def _ties_of_values(
     """Return the ties of each value, whose parts depend on the same orders."""
     if values.only_parts is not None:
         return tuple(ties[index] for index in values.only_parts)
-    from exactk._plan.values import group_tally_index, tally_index
+    from exactk._plan.values import counts_ranks, group_tally_index, tally_index
 
     def ties_of(value: Value, indices: tuple[int, ...]) -> TieCounts:
         if value.info.reads_groups:
@@ -142,7 +142,8 @@ def _ties_of_values(
             return TieCounts.of_lists(counts[0].tied(value))
         if value.info.of_collection:
             index, column = tally_index(value, problem.item_tallies)
-            return TieCounts.of_lists(outcome.item_counts[index][0].tied_lists[column])
+            tied = outcome.item_counts[index][0].tied_lists
+            return TieCounts.of_lists(max(tied[: column + 1]) if counts_ranks(value.info) else tied[column])
         parts = [ties[i] for i in indices]
         return TieCounts(
             max((one.dependent for one in parts), default=0), max((one.spread for one in parts), default=0)

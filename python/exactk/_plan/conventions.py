@@ -161,9 +161,9 @@ class Convention(Record, kw_only=True):
     gain : {'linear', 'binary', 'exp2', 'exp2_shifted', 'table', 'scaled'}, default 'linear'
         The gain of a relevant item: its grade, 1, 2^grade - 1, 2^(grade - min_grade + 1) - 1, gain_table[grade], or
         from 0 to 1 as the grade is within gain_range.
-    discount : {'log2', 'log2_floored', 'log', 'log_floored', 'inverse', 'power', 'none', 'table'}, default 'log2'
+    discount : {'log2', 'log2_floored', 'log', 'log_floored', 'inverse', 'power', 'geometric', 'none', 'table'}, default 'log2'
         The weight of rank i: 1/log2(i+1), 1/max(1, log2 i), the same two with the logarithm to discount_base, 1/i,
-        1/i^discount_power, 1, or discount_table[i-1].
+        1/i^discount_power, discount_persistence^(i-1), 1, or discount_table[i-1].
     average : {'macro', 'micro', 'geometric', 'of_means'}, default 'macro'
         The mean of the users' ratios, the ratio of their sums, the geometric mean of the ratios (each at least
         0.00001), or F of the mean precision and the mean recall.
@@ -203,6 +203,8 @@ class Convention(Record, kw_only=True):
         The base of the logarithm for discount='log' and discount='log_floored'.
     discount_power : float, default 1.0
         The exponent for discount='power'.
+    discount_persistence : float, default 0.85
+        The ratio of the weights of a rank and the one above it for discount='geometric'.
     discount_table : tuple[float, ...], default ()
         The weights of the ranks 1, 2, ... for discount='table', of which none is above the one before; ranks below
         weigh 0.
@@ -265,7 +267,7 @@ class Convention(Record, kw_only=True):
     entropy_over: Literal["one", "log_items", "distinct_items"] = "one"
     list_similarity: Literal["cosine", "overlap"] = "cosine"
     gain: Literal["linear", "binary", "exp2", "exp2_shifted", "table", "scaled"] = "linear"
-    discount: Literal["log2", "log2_floored", "log", "log_floored", "inverse", "power", "none", "table"] = "log2"
+    discount: Literal["log2", "log2_floored", "log", "log_floored", "inverse", "power", "geometric", "none", "table"] = "log2"
     average: Literal["macro", "micro", "geometric", "of_means"] = "macro"
     users: Literal["truth", "both", "predictions", "union"] = "truth"
     empty_truth: Literal["compute", "skip", "zero", "one", "error"] = "skip"
@@ -285,6 +287,7 @@ class Convention(Record, kw_only=True):
     gain_range: tuple[float, ...] = ()
     discount_base: float = 2.0
     discount_power: float = 1.0
+    discount_persistence: float = 0.85
     discount_table: tuple[float, ...] = ()
     decimals: int | None = None
     score_dtype: Literal["native", "float32"] = "native"

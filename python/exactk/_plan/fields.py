@@ -79,6 +79,7 @@ _REQUIREMENTS = {
     "gain_range": Requirement("gain", ("scaled",)),
     "discount_base": Requirement("discount", ("log", "log_floored")),
     "discount_power": Requirement("discount", ("power",)),
+    "discount_persistence": Requirement("discount", ("geometric",)),
     "discount_table": Requirement("discount", ("table",)),
     "gauc_over": Requirement("average", ("micro",)),
     "missing_list": Requirement("users", ("truth", "union")),  # others leave out the users without a list

@@ -25,7 +25,7 @@ from exactk._plan.metrics import (
     metrics,
     text_of,
 )
-from exactk._plan.values import PARTS_OF_MEANS, Plan, Value, as_plan
+from exactk._plan.values import MOST_COUNTED_RANKS, PARTS_OF_MEANS, Plan, Value, as_plan, counts_ranks
 from exactk._runtime.errors import ExactkError, InputError, input_error, type_error, warn
 from exactk._runtime.faults import Option, quote
 from exactk._runtime.records import NamedTuple
@@ -405,6 +405,9 @@ def _resolve_values(
     custom = info if isinstance(info, CustomInfo) else None
     if custom is not None and cutoffs == [None]:
         raise input_error("metrics", f"{info.name}@k, as for every custom metric", quote(spelling.text))
+    if counts_ranks(info) and any(k is None or k > MOST_COUNTED_RANKS for k in cutoffs):
+        expected = f"{info.name}@k with k of at most {MOST_COUNTED_RANKS}, as items are counted at each rank"
+        raise input_error("metrics", expected, quote(spelling.text))
     convention_rules = _rules_of_metric(info, convention, cutoffs[0])  # all are cutoffs, or there is none
     rules = convention_rules | changes
     # There is nothing to average in a value of all lists together.

@@ -246,7 +246,7 @@ AGREEMENT_FIELDS_OF_VALUES = ("rbo_over", "undefined", "decimals")
 
 _OWN_FIELDS = frozenset(field for info in metrics.values() for field in info.own_fields)
 _GAIN_FIELDS = frozenset({"gain", "gain_table", "gain_range"})
-_DISCOUNT_FIELDS = frozenset({"discount", "discount_base", "discount_power", "discount_table"})
+_DISCOUNT_FIELDS = frozenset({"discount", "discount_base", "discount_power", "discount_persistence", "discount_table"})
 _TRUTH_FIELDS = frozenset({"empty_truth", "min_grade", "negative_grades"})
 _USERS_FIELDS = frozenset({"users", "empty_list", *_TRUTH_FIELDS})  # what `list_users` reads
 _LIST_POLICIES = frozenset({"missing_list", "empty_list", "undefined"})

@@ -216,6 +216,7 @@ PRESETS: Mapping[str, Mapping[str, Any]] = MappingProxyType(
             "list_mean_over": "cutoff",
             "overrides": {
                 "surprisal": {"users": "predictions"},
+                "tag_diversity": {"users": "predictions"},
                 "unexpectedness": {"users": "predictions"},
                 "coverage": {"foreign_items": "ignore"},
                 "average_precision": {"duplicate_items": "count", "duplicate_truth": "count"},

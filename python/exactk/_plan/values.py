@@ -16,12 +16,20 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from exactk._plan.item_groups import ItemGroup
-    from exactk._plan.metrics import CustomInfo
+    from exactk._plan.metrics import CustomInfo, MetricInfo
 
 PARTS_OF_MEANS: Mapping[str, tuple[str, ...]] = MappingProxyType(
     dict.fromkeys(("fbeta", "f1"), ("precision", "recall"))
 )
 """The metrics that can be computed from the means of other metrics, and those metrics."""
+
+
+MOST_COUNTED_RANKS = 1000
+
+
+def counts_ranks(info: MetricInfo | CustomInfo) -> bool:
+    """Return whether a metric of all lists together needs to know how often items are at each rank."""
+    return info.of_collection and info.discounted and not info.reads_groups
 
 
 class Needs(NamedTuple):
@@ -106,6 +114,11 @@ class Value(Record):
     def counts_hits(self) -> bool:
         """Whether all lists together have the value, by how often each item is a hit."""
         return self.info.of_collection and self.info.reads_truth and not self.info.reads_groups
+
+    @property
+    def counted_cutoffs(self) -> Iterable[int | None]:
+        """The cutoffs at which its items are counted: every rank where ranks have weights."""
+        return range(1, self.cutoff + 1) if self.cutoff is not None and counts_ranks(self.info) else (self.cutoff,)
 
     @cached_property
     def needs(self) -> Needs:
@@ -463,7 +476,7 @@ def _index_of(value: Value, counted: Counted, tallies: Sequence[TallyPlan]) -> i
 def _plan_of_values(values: Sequence[Value], counted: Counted) -> TallyPlan:
     if counted == "relevant":
         return TallyPlan(values[0].rules, (None,), has_short_lists=False, counted=counted)
-    cutoffs = sorted({value.cutoff for value in values}, key=lambda cutoff: cutoff or math.inf)
+    cutoffs = sorted({k for value in values for k in value.counted_cutoffs}, key=lambda cutoff: cutoff or math.inf)
     needs_lengths = any(
         "list_similarity" in value.info.own_fields and value.rules["list_similarity"] == "cosine" for value in values
     )

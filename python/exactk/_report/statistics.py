@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from decimal import Context, Decimal
 from fractions import Fraction
 from functools import lru_cache
@@ -108,14 +109,26 @@ def _gini(tally: ItemTally, column: int, catalogue_size: int, rules: Mapping[str
 
     Counts of 0 add nothing. Equal counts c at j = a + 1, ..., a + m add m (2 a + m - n) c.
     """
-    recommended = _num_items(tally, column)
-    items = recommended if rules["gini_items"] == "recommended" else catalogue_size
-    numerator, below = 0, items - recommended
-    for count, equal in _distinct_counts(tally.counts[:, column]):
-        numerator += count * equal * (2 * below + equal - items)
+    return _gini_of(_distinct_counts(tally.counts[:, column]), catalogue_size, rules)
+
+
+def _exposure_gini(tally: ItemTally, column: int, catalogue_size: int, rules: Mapping[str, Any]) -> float | None:
+    """Return the Gini index of the items' sums of discounts: the columns up to this one are the ranks from 1."""
+    of_ranks = np.diff(tally.counts[:, : column + 1], axis=1, prepend=0)
+    exposures = Counter(_sums_of_discounts(of_ranks, rules))
+    return _gini_of(sorted((one, items) for one, items in exposures.items() if one), catalogue_size, rules)
+
+
+def _gini_of(distinct: Sequence[tuple[int, int]], catalogue_size: int, rules: Mapping[str, Any]) -> float | None:
+    """Return the Gini index of whole numbers above 0, ascending, and how many items have each; the others have 0."""
+    with_number = sum(equal for _, equal in distinct)
+    items = with_number if rules["gini_items"] == "recommended" else catalogue_size
+    numerator, below = 0, items - with_number
+    for number, equal in distinct:
+        numerator += number * equal * (2 * below + equal - items)
         below += equal
     divisor = items if rules["gini_over"] == "items" else items - 1
-    return _quotient(numerator, divisor * tally.entries(column))
+    return _quotient(numerator, divisor * sum(number * equal for number, equal in distinct))
 
 
 def _entropy(tally: ItemTally, column: int, catalogue_size: int, rules: Mapping[str, Any]) -> float | None:
@@ -188,6 +201,7 @@ _VALUES: dict[str, Callable[[ItemTally, int, int, Mapping[str, Any]], float | No
     "coverage": _coverage,
     "num_items": _item_count,
     "gini": _gini,
+    "exposure_gini": _exposure_gini,
     "entropy": _entropy,
     "personalization": _personalization,
 }
@@ -201,15 +215,14 @@ def _numbers_of_groups(value: Value, tally: GroupTally) -> list[Fraction | None]
     if tally.possible is not None:
         counts = zip(tally.counts[:, : value.cutoff].sum(axis=1).tolist(), tally.possible.tolist(), strict=True)
         return [Fraction(count, possible) if possible else None for count, possible in counts]
-    exposures = _exposures(tally, value)
+    exposures = _sums_of_discounts(tally.counts[:, : value.cutoff], value.rules)
     total = sum(exposures)
     return [Fraction(one, total) if total else None for one in exposures]
 
 
-def _exposures(tally: GroupTally, value: Value) -> list[int]:
-    """Return each group's sum of the discounts of its ranks, rounded as in DCG, times a power of two that makes it whole."""
-    counts = tally.counts[:, : value.cutoff]
-    ratios = [one.as_integer_ratio() for one in discounts(value.rules, counts.shape[1])]
+def _sums_of_discounts(counts: Integers, rules: Mapping[str, Any]) -> list[int]:
+    """Return the sum of the discounts of each row's ranks, rounded as in DCG, times a power of two that makes it whole."""
+    ratios = [one.as_integer_ratio() for one in discounts(rules, counts.shape[1])]
     scale = max((divisor for _, divisor in ratios), default=1)
     weights = [number * (scale // divisor) for number, divisor in ratios]
     return [sum(count * weight for count, weight in zip(row, weights, strict=True) if count) for row in counts.tolist()]

@@ -132,6 +132,24 @@ def gini(lists: Sequence[Sequence[object]], catalogue_size: int, rules: Rules) -
     return Fraction(differences, divisor) if divisor else None
 
 
+def exposure_gini(lists: Sequence[Sequence[object]], catalogue_size: int, rules: Rules) -> Number:
+    """Return half the mean difference of two items' exposures, over their mean; lists have None at ranks that do not count.
+
+    The exposure of an item is the sum of the discounts of the ranks at which lists have it.
+    """
+    exposures: dict[object, Fraction] = {}
+    for items in lists:
+        for rank, item in enumerate(items, 1):
+            if item is not None:
+                exposures[item] = exposures.get(item, Fraction(0)) + Fraction(discount(rules, rank))
+    numbers = list(exposures.values())
+    if rules["gini_items"] == "catalogue":
+        numbers += [Fraction(0)] * (catalogue_size - len(numbers))
+    differences = sum(abs(one - other) for one, other in product(numbers, repeat=2))
+    divisor = 2 * (len(numbers) if rules["gini_over"] == "items" else len(numbers) - 1) * sum(numbers)
+    return differences / divisor if divisor else None
+
+
 def entropy(lists: Sequence[Sequence[object]], catalogue_size: int, rules: Rules) -> Number:
     """Return -sum of q log q, where q is an item's share of all recommendations. Shannon 1948."""
     counts = Counter(chain(*lists))
@@ -177,7 +195,7 @@ def item_recall(hits: Sequence[Sequence[object]], relevant: Sequence[Sequence[ob
 
 
 COLLECTION_METRICS: dict[str, Callable[[Sequence[Sequence[object]], int, Rules], Number]] = {
-    function.__name__: function for function in (coverage, num_items, gini, entropy, personalization)
+    function.__name__: function for function in (coverage, num_items, gini, exposure_gini, entropy, personalization)
 }
 
 

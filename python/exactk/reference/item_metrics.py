@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
 from typing import TYPE_CHECKING
 
 from exactk.reference.hit_metrics import METRICS, divisor, register
-from exactk.reference.rules import discount
+from exactk.reference.rules import DIGITS, LN_2, discount
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
+
     from exactk.reference.hit_metrics import Ratio
     from exactk.reference.judge import JudgedUser
     from exactk.reference.rules import Rules
@@ -100,3 +103,36 @@ def ild(user: JudgedUser, k: int | None, rules: Rules, _: float) -> Ratio:
     if rules["ild_over"] == "pairs_or_one":
         return total, pairs if len(user.top(k)) > 1 else 1
     return total, len(items) if rules["ild_over"] == "list" else pairs
+
+
+def _tagged(user: JudgedUser, k: int | None) -> list[tuple[int, Collection[int]]]:
+    """Return the ranks and tags of the items that have tags."""
+    positions, tags = user.catalogue.positions, user.catalogue.tags
+    ranked = [(rank, tags[positions[item]]) for rank, item, _ in user.listed(k) if item in positions]
+    return [(rank, of_item) for rank, of_item in ranked if of_item]
+
+
+@register
+def tag_diversity(user: JudgedUser, k: int | None, rules: Rules, _: float) -> Ratio:
+    """Return the number of distinct tags per item. RePlay."""
+    tagged = _tagged(user, k)
+    over = len(tagged) if rules["list_mean_over"] == "list" else divisor("cutoff", user, k)
+    return len({tag for _, of_item in tagged for tag in of_item}), over
+
+
+@register
+def tag_entropy(user: JudgedUser, k: int | None, rules: Rules, _: float) -> Ratio:
+    """Return the sum of q log 1 / q over tags, with q the share of a tag in the discounts of the ranks. LensKit."""
+    weights: dict[int, float] = {}
+    for rank, of_item in _tagged(user, k):
+        for tag in of_item:
+            weights[tag] = weights.get(tag, 0.0) + discount(rules, rank)
+    total = entropy = 0.0
+    for tag in sorted(weights):
+        total += weights[tag]
+    for tag in sorted(weights):
+        if weights[tag]:
+            logarithm = Decimal(total / weights[tag]).ln(DIGITS)
+            in_base = DIGITS.divide(logarithm, LN_2) if rules["entropy_base"] == "2" else logarithm
+            entropy += weights[tag] / total * float(in_base)
+    return entropy, 1 if total else 0

@@ -45,19 +45,22 @@ def resolved_rules(value: Value) -> Rules:
 
 
 DIGITS = Context(prec=50)
-_LN_2 = Decimal(2).ln(DIGITS)
+LN_2 = Decimal(2).ln(DIGITS)
 
 
 @lru_cache(maxsize=1 << 16)
 def log2(number: int) -> Decimal:
     """Return the binary logarithm of a positive integer."""
-    return DIGITS.divide(Decimal(number).ln(DIGITS), _LN_2)
+    return DIGITS.divide(Decimal(number).ln(DIGITS), LN_2)
 
 
 def discount(rules: Rules, rank: int) -> float:
     """Return the weight of a rank (from 1), correctly rounded: 50 digits, then one rounding."""
     if rules["discount"] == "table":
         return float(dict(enumerate(rules["discount_table"], 1)).get(rank, 0))
+    if rules["discount"] == "geometric":
+        weight = DIGITS.power(Decimal(rules["discount_persistence"]), rank - 1)
+        return float(weight) if weight >= Decimal(2) ** -1000 else 0.0
     return _discount(rules["discount"], rank, rules["discount_base"], rules["discount_power"])
 
 
@@ -66,6 +69,6 @@ def _discount(kind: str, rank: int, base: float, power: float) -> float:
     if kind in {"inverse", "power", "none"}:
         exponent = {"inverse": 1, "power": power, "none": 0}[kind]
         return float(DIGITS.divide(Decimal(1), DIGITS.power(Decimal(rank), Decimal(exponent))))
-    unit = Decimal(1) if kind in {"log2", "log2_floored"} else DIGITS.divide(Decimal(base).ln(DIGITS), _LN_2)
+    unit = Decimal(1) if kind in {"log2", "log2_floored"} else DIGITS.divide(Decimal(base).ln(DIGITS), LN_2)
     number = max(log2(rank), unit) if kind in {"log2_floored", "log_floored"} else log2(rank + 1)
     return float(DIGITS.divide(unit, number))
