@@ -23,6 +23,7 @@ from oracle_items import (
     Item,
     RefusedError,
     check_distance,
+    counted_tags,
     divides_by_zero,
     item_number,
     item_value,
@@ -40,10 +41,11 @@ _NO_MERIT = 0, Fraction(0)
 _LIST_MEANS = {"novelty", "surprisal", "arp", "popularity_rank", "aplt"}
 _DISCOUNTED = {"epc", "efd"}  # sums over hits
 _OF_PAIRS = {"ild"}
-_OF_ITEMS = _LIST_MEANS | _DISCOUNTED | _OF_PAIRS
+_OF_TAGS = {"tag_diversity", "tag_entropy"}
+_OF_ITEMS = _LIST_MEANS | _DISCOUNTED | _OF_PAIRS | _OF_TAGS
 OF_ALL_LISTS = ["coverage", "entropy", "exposure_gini", "gini", "item_recall", "num_items", "personalization"]
 _READS_ITEMS = _OF_ITEMS | {"unexpectedness", *OF_ALL_LISTS}
-_WITHOUT_TRUTH = _LIST_MEANS | _OF_PAIRS | {"list_fill", "unexpectedness"}
+_WITHOUT_TRUTH = _LIST_MEANS | _OF_PAIRS | _OF_TAGS | {"list_fill", "unexpectedness"}
 
 
 class Parameter(NamedTuple):
@@ -630,6 +632,8 @@ def _ratio_of_items(asked: Asked, judged: Judged) -> tuple[Fraction, Fraction]:
         if rules["ild_over"] == "pairs_or_one" and len(top) < 2:
             return total, Fraction(1)
         return total, Fraction(n if rules["ild_over"] == "list" else n * (n - 1) // 2)
+    if asked.metric in _OF_TAGS:
+        return _ratio_of_tags(asked, judged)
     numbers = [item_number(asked.metric, slot.item, asked.catalogue, rules, asked.parameter) for slot in top]
     is_repeat = [slot.item == _COPY or any(slot.item == above.item for above in top[:i]) for i, slot in enumerate(top)]
     counted = [
@@ -645,6 +649,31 @@ def _ratio_of_items(asked: Asked, judged: Judged) -> tuple[Fraction, Fraction]:
     weights = [_discount(rules, slot.rank) for slot, _ in counted]
     hits = [weight * number * slot.is_relevant for weight, (slot, number) in zip(weights, counted, strict=True)]
     return sum(hits, Fraction(0)), sum(weights, Fraction(0))
+
+
+def _ratio_of_tags(asked: Asked, judged: Judged) -> tuple[Fraction, Fraction]:
+    """Return how many tags there are per item, or the entropy of their weights."""
+    assert asked.catalogue is not None
+    rules, ranks = asked.rules, dict[Item, list[int]]()
+    for slot in judged.top(asked.cutoff):
+        if slot.item != _COPY:
+            ranks.setdefault(slot.item, []).append(slot.rank)
+    if rules["duplicate_items"] != "count":
+        ranks = {item: of_item[:1] for item, of_item in ranks.items()}
+    weights: dict[object, Fraction] = {}
+    items = 0
+    for item, of_item in ranks.items():
+        if tags := counted_tags(item, asked.catalogue, rules):
+            items += len(of_item)
+            for tag in tags:
+                weights[tag] = weights.get(tag, Fraction(0)) + sum(_discount(rules, rank) for rank in of_item)
+    if asked.metric == "tag_diversity":
+        divisor = items if rules["list_mean_over"] == "list" else _divisor("cutoff", judged, asked.cutoff)
+        return Fraction(len(weights)), Fraction(divisor)
+    total = sum(weights.values(), Fraction(0))
+    base = math.log(2) if rules["entropy_base"] == "2" else 1
+    shares = [float(weight / total) for weight in weights.values() if weight]
+    return Fraction(-math.fsum(share * math.log(share) for share in shares) / base), Fraction(1 if total else 0)
 
 
 def _grade(slot: Slot) -> Fraction:
@@ -872,6 +901,17 @@ def _refuse_values_over_counts(asked: Asked) -> None:
             raise RefusedError("hits are counted, not weighed")
 
 
+def _refuse_features(asked: Asked) -> None:
+    """Raise RefusedError if the items do not have what the metric reads of them."""
+    if asked.metric not in _OF_PAIRS | _OF_TAGS:
+        return
+    assert asked.catalogue is not None
+    if asked.metric in _OF_PAIRS:
+        check_distance(asked.catalogue, asked.rules["distance"])
+    elif not any(isinstance(one, frozenset) for one in asked.catalogue.features.values()):
+        raise RefusedError("there are no tags")
+
+
 def _refuse_without_meaning(asked: Asked) -> None:
     """Raise RefusedError where the rules say nothing of this metric."""
     rules = asked.rules
@@ -895,9 +935,7 @@ def _refuse_without_meaning(asked: Asked) -> None:
         raise RefusedError("a polygon is no mean over orders")
     if asked.metric == "aplt" and rules["tail"] != "at_most" and asked.parameter > 1:
         raise RefusedError("a share is at most 1")
-    if asked.metric in _OF_PAIRS:
-        assert asked.catalogue is not None
-        check_distance(asked.catalogue, rules["distance"])
+    _refuse_features(asked)
     if asked.metric in {"average_precision", "q_measure"} and (rules["ap_over"], rules["ties"]) == ("hits", "expected"):
         raise RefusedError("the order changes what is divided by")
     _refuse_groups_without_meaning(asked)
@@ -1011,7 +1049,7 @@ def _answer_of_lists(users: Mapping[Any, User], asked: Asked) -> Answer:
     elif asked.metric == "exposure_gini":
         number = _gini_of_exposures(ranked, asked)
     else:
-        number = _number_of_lists(asked.metric, lists, len(asked.catalogue.items))
+        number = _number_of_lists(asked, lists, len(asked.catalogue.items))
     if number is None:
         number = {"zero": 0.0, "one": 1.0}.get(asked.rules["undefined"], math.nan)
     return Answer(float(number), len(lists), {})
@@ -1072,11 +1110,11 @@ def _item_recall(users: Sequence[User], lists: Sequence[Sequence[Item]], asked: 
     return sum((Fraction(sum(of), len(of)) for of in found.values()), Fraction(0)) / len(found) if found else None
 
 
-def _number_of_lists(metric: str, lists: Sequence[Sequence[Item]], size: int) -> Fraction | float | None:
+def _number_of_lists(asked: Asked, lists: Sequence[Sequence[Item]], size: int) -> Fraction | float | None:
     """Return a metric of lists in a catalogue of this size; None for 0 / 0."""
     listed = Counter(item for items in lists for item in items)
     total = sum(listed.values())
-    match metric:
+    match asked.metric:
         case "coverage":
             return Fraction(len(listed), size)
         case "num_items":
@@ -1086,7 +1124,8 @@ def _number_of_lists(metric: str, lists: Sequence[Sequence[Item]], size: int) ->
             differences = sum(abs(one - other) for one, other in product(counts, repeat=2))
             return Fraction(differences, 2 * size * total) if total else None
         case "entropy":
-            return math.fsum(one / total * math.log2(total / one) for one in listed.values()) if total else None
+            base = 2 if asked.rules["entropy_base"] == "2" else math.e
+            return math.fsum(one / total * math.log(total / one, base) for one in listed.values()) if total else None
     pairs = list(combinations([set(items) for items in lists if items], 2))
     cosines = [len(one & other) / math.sqrt(len(one) * len(other)) for one, other in pairs]
     return 1 - math.fsum(cosines) / len(pairs) if pairs else None

@@ -40,6 +40,7 @@ DEFAULTS: dict[str, Any] = {
     "distance": "cosine",
     "ild_over": "pairs",
     "missing_features": "raise",
+    "entropy_base": "2",
     "discount": "log2",
     "discount_base": 2.0,
     "discount_power": 1.0,
@@ -89,6 +90,7 @@ CHOICES: dict[str, list[Any]] = {
     "distance": ["cosine", "dot", "euclidean", "hamming", "jaccard", "matrix"],
     "ild_over": ["pairs", "list", "pairs_or_one"],
     "missing_features": ["raise", "skip"],
+    "entropy_base": ["2", "e"],
     "discount": ["log2", "log2_floored", "log", "log_floored", "inverse", "power", "geometric", "none", "table"],
     "discount_base": [2.0, 1.5, 10.0],
     "discount_power": [1.0, 0.0, 0.37, 2.0],
@@ -133,7 +135,7 @@ RESTRICTED = SHARED | {"hit_rate", "reciprocal_rank"}
 OF_ITEMS = [name for name in METRICS if metric_registry[name].reads_list]
 ITEM_FIELDS = (
     *("popularity", "novelty_over", "arp_over", "unseen_items", "list_mean_over", "tail"),
-    *("distance", "ild_over", "missing_features"),
+    *("distance", "ild_over", "missing_features", "entropy_base"),
 )
 
 

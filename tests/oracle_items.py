@@ -166,6 +166,18 @@ def sum_of_distances(items: Sequence[Item], catalogue: Catalogue, rules: Mapping
     return sum(distances, Fraction(0)), len(counted)
 
 
+def counted_tags(item: Item, catalogue: Catalogue, rules: Mapping[str, Any]) -> set[object]:
+    """Return the tags of an item that counts; none of one that does not."""
+    if item not in catalogue.items and rules["foreign_items"] == "raise":
+        raise RefusedError("an item is not in the catalogue")
+    if item not in catalogue.items and rules["foreign_items"] == "ignore":
+        return set()
+    tags: set[object] = {*catalogue.features.get(item, ())}
+    if not tags and rules["missing_features"] == "raise":
+        raise RefusedError("an item has no tags")
+    return tags
+
+
 def check_distance(catalogue: Catalogue, distance: str) -> None:
     """Raise RefusedError if the features have no such distance, whichever items are recommended."""
     features = catalogue.features

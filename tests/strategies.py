@@ -23,7 +23,7 @@ from exactk._plan.conventions import as_convention
 from exactk._plan.fields import FIELDS, fields_of
 from exactk._plan.metric_strings import plan
 from exactk._plan.metrics import evaluation_metrics, metrics
-from exactk._plan.values import reads_items
+from exactk._plan.values import counts_ranks, reads_items
 
 # Ids where widths, signs and hashes have their edges, beside a few that meet often.
 LARGE_IDS = [2**31 - 1, 2**31, 2**32 + 7, 2**62, 2**63 - 1]
@@ -64,7 +64,8 @@ def spellings(name: str, cutoffs: object, *, whole: bool = True) -> list[str]:
     """Return the metric at the cutoffs, as far as it has any, and without."""
     if metrics[name].pairwise:
         return [name]
-    return [*([spell(name)] if whole else []), spell(name, cutoffs)]
+    has_whole = whole and not counts_ranks(metrics[name])
+    return [*([spell(name)] if has_whole else []), spell(name, cutoffs)]
 
 
 SHARE = float(os.environ.get("EXACTK_EXAMPLES", "1"))
@@ -184,6 +185,12 @@ def reads_history(metric: str) -> bool:
     """Return whether a metric string names a metric that reads what users have in train."""
     info = metrics.get(re.split("[@(]", metric)[0])
     return info is not None and info.reads_history
+
+
+def reads_tags(metric: str) -> bool:
+    """Return whether a metric string names a metric that reads the tags of items, and no other features."""
+    info = metrics.get(re.split("[@(]", metric)[0])
+    return info is not None and info.reads_features and "distance" not in info.own_fields
 
 
 def needs_items(metrics: Sequence[str], convention: Any) -> bool:

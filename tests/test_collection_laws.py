@@ -12,7 +12,9 @@ import pytest
 from hypothesis import assume, given, settings, strategies as st
 
 import exactk
+from exactk._plan.fields import STANDARD_RULES
 from exactk._plan.metrics import evaluation_metrics, metrics as metric_registry
+from exactk._plan.values import counts_ranks
 from exactk.reference.all_lists import COLLECTION_METRICS
 from refusals import assert_refused_alike
 from strategies import Evaluation, drawn_items, evaluations, examples, reads_history, score_evaluations, sparse_scores
@@ -32,6 +34,8 @@ def collection_strings(draw: st.DrawFn) -> list[str]:
     texts = []
     for name in draw(st.lists(st.sampled_from(NAMES), min_size=1, max_size=5)):
         cutoff = draw(st.one_of(st.none(), st.integers(1, 6), st.just(2**31 - 1)))
+        if counts_ranks(metric_registry[name]):
+            cutoff = draw(st.integers(1, 6))
         fields = [field for field in FIELDS if field in {*metric_registry[name].own_fields, "undefined"}]
         chosen = draw(st.lists(st.sampled_from(fields), unique=True, max_size=3))
         arguments = ",".join(f"{field}={draw(st.sampled_from(FIELDS[field]))}" for field in chosen)
@@ -107,7 +111,10 @@ def test_values_are_those_of_the_definitions(drawn: DrawnLists, data: st.DataObj
         for name, text in zip(names, texts, strict=True):
             of_ranks = [dict(row) for row in rows]
             in_place = [[row.get(k) if row.get(k) in counted else None for k in range(1, 7)] for row in of_ranks]
-            expected = COLLECTION_METRICS[name](in_place if name == "exposure_gini" else lists, len(catalogue), rules)
+            drawn_rules = {**STANDARD_RULES, **rules}
+            expected = COLLECTION_METRICS[name](
+                in_place if name == "exposure_gini" else lists, len(catalogue), drawn_rules
+            )
             if expected is None or not lists:
                 assert math.isnan(values[text]), text
             else:
@@ -147,7 +154,8 @@ def test_parts_in_any_order_make_the_whole(evaluation: Evaluation, data: st.Data
     assert pickle.loads(pickle.dumps(whole)) == whole  # noqa: S301 - just written
 
 
-METRICS = [*(f"{name}@[1,5,10]" for name in NAMES), *NAMES, "personalization@5(list_similarity=overlap)", "ndcg@5"]
+WHOLE = [name for name in NAMES if not counts_ranks(metric_registry[name])]
+METRICS = [*(f"{name}@[1,5,10]" for name in NAMES), *WHOLE, "personalization@5(list_similarity=overlap)", "ndcg@5"]
 
 
 @pytest.mark.filterwarnings("ignore:items of equal score")

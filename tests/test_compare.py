@@ -442,7 +442,7 @@ def test_directions_are_those_of_the_definitions() -> None:
     directions = (
         DIRECTIONS
         | dict.fromkeys(OF_COLLECTION, "higher")
-        | {"gini": "lower", "exposure": "lower", "rsp": "lower", "reo": "lower"}
+        | {"gini": "lower", "exposure_gini": "lower", "exposure": "lower", "rsp": "lower", "reo": "lower"}
     )
     assert {name: info.direction for name, info in infos.items()} == directions
     assert set(DIRECTIONS.values()) <= {"higher", "lower", "none"}

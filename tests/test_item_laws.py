@@ -51,7 +51,14 @@ def distances(names: str, rules: str = "") -> list[str]:
 
 OF_VECTORS = [*distances("cosine dot euclidean hamming"), "serendipity@1", "serendipity@5(serendipity_of=popularity)"]
 OF_VECTORS += ["serendipity@5(distance=euclidean,history_distance=mean)"]
-OF_TAGS = ["tag_diversity@3", "tag_entropy@4", "tag_entropy(discount=none,entropy_base=e)", "calibration@2(undefined=skip)", "calibration(alpha=0.3,undefined=skip)", "serendipity@4(distance=jaccard)"]
+OF_TAGS = [
+    "tag_diversity@3",
+    "tag_entropy@4",
+    "tag_entropy(discount=none,entropy_base=e)",
+    "calibration@2(undefined=skip)",
+    "calibration(alpha=0.3,undefined=skip)",
+    "serendipity@4(distance=jaccard)",
+]
 OF_LISTS = ["coverage", "num_items", "gini", "entropy", "personalization"]
 FAMILIES = {
     "popularity": Family([f"{name}@5" for name in ("arp", "novelty", "surprisal", "popularity_rank", "aplt", "epc", "efd")]),

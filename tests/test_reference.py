@@ -86,18 +86,21 @@ def test_every_metric_equals_its_reference(kind: str, data: st.DataObject) -> No
         options["convention"] = options["convention"].replace(missing_features="skip")
     for family in (WITHOUT_ITEMS, OF_ITEMS, OF_COLLECTION):
         metrics = [text for name in family for text in spellings(name, cutoffs)]
-        assert_same_in_parts(replace(evaluation, metrics=metrics, options=options), depth=2)
+        assert_same_in_parts(replace(evaluation, metrics=metrics, options=options), data, depth=2)
 
 
-def assert_same_in_parts(evaluation: Evaluation, depth: int) -> None:
-    """Compare all metrics at once; where one is refused, each half, and at last each metric."""
+def assert_same_in_parts(evaluation: Evaluation, data: st.DataObject, depth: int) -> None:
+    """Compare all metrics at once; where one is refused, each half, and at last some of the metrics one by one."""
     metrics = evaluation.metrics
     if len(metrics) < 2 or not isinstance(report_or_error(evaluation, exactk.evaluate), exactk.InputError):
         assert_same(evaluation)
         return
-    size = -(-len(metrics) // 2) if depth else 1
-    for begin in range(0, len(metrics), size):
-        assert_same_in_parts(replace(evaluation, metrics=metrics[begin : begin + size]), depth - 1)
+    half = -(-len(metrics) // 2)
+    parts = [metrics[:half], metrics[half:]]
+    if not depth:
+        parts = [[metric] for metric in data.draw(st.lists(st.sampled_from(metrics), min_size=1, max_size=10))]
+    for part in parts:
+        assert_same_in_parts(replace(evaluation, metrics=part), data, depth - 1)
 
 
 @pytest.mark.parametrize("kind", [

@@ -377,7 +377,15 @@ def test_systems_of_other_users_are_told_of_as_in_one_evaluation(rules: str) -> 
         assert [text for text in of_buckets if "users" in text] == [text for text in of_whole if "users" in text] != []
 
 
-OF_ALL_LISTS = ["coverage@3", "gini@3", "entropy@2", "personalization@3", "exposure@2", "num_items@2", "exposure_gini@3"]
+OF_ALL_LISTS = [
+    "coverage@3",
+    "gini@3",
+    "entropy@2",
+    "personalization@3",
+    "exposure@2",
+    "num_items@2",
+    "exposure_gini@3",
+]
 
 
 def added(results: list[Bucket]) -> list[Bucket]:

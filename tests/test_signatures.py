@@ -33,6 +33,7 @@ from exactk._options import (
     ValueOptions,
 )
 from exactk._plan.metrics import metrics as metric_registry
+from exactk._plan.values import counts_ranks
 from exactk._report.comparison_options import ComparisonOptions
 from exactk._sharded.engines import FrameComparisonOptions, FrameOptions
 from rankings import rankings_of
@@ -331,6 +332,8 @@ def test_metrics_take_frames_by_the_names_of_their_columns(name: str) -> None:
         train = exactk.as_exclusions(TRAIN.rename(columns=USUAL)) if info.reads_history else None
         items = usual_items = {"items": exactk.Items(ids, train=train, features=features)}
     more: dict[str, Any] = {"convention": {"undefined": "skip"}} if info.reads_history else {}
+    if counts_ranks(info):
+        more["k"] = 3
     if info.gains_to_one:
         function = function.with_(gain="scaled", gain_range=[0, 3])
     usual = [TRUTH.rename(columns=USUAL | {"worth": "grade"}), SCORED.rename(columns=USUAL | {"worth": "score"})]

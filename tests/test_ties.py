@@ -90,7 +90,7 @@ def test_what_has_no_expectation_is_refused() -> None:
         if metric_registry[name].reads_base:
             items = {"base_predictions": [[0]]}
         with pytest.raises(exactk.InputError, match=message):
-            evaluate_quietly([[0]], np.zeros((1, 3)), spell(name), convention=with_ties("expected"), **items)
+            evaluate_quietly([[0]], np.zeros((1, 3)), spellings(name, 3)[-1], convention=with_ties("expected"), **items)
     with pytest.raises(exactk.InputError, match="ap_over"):
         evaluate_quietly([[0]], np.zeros((1, 3)), "average_precision(ties=expected,ap_over=hits)")
 

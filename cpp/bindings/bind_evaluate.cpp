@@ -36,10 +36,11 @@ using OwnedAnyScores =
 
 Counted counted_of(const std::string& name) {
   if (name == "lists") return Counted::lists;
+  if (name == "ranks") return Counted::ranks;
   if (name == "hits") return Counted::hits;
   if (name == "relevant") return Counted::relevant;
   throw InputError({.argument = "item_tallies",
-                    .expected = "'lists', 'hits' or 'relevant'",
+                    .expected = "'lists', 'ranks', 'hits' or 'relevant'",
                     .found = "'" + name + "'"});
 }
 

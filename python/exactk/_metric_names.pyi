@@ -57,12 +57,15 @@ class MetricNames:
     popularity_rank: Metric
     aplt: Metric
     ild: Metric
+    tag_diversity: Metric
+    tag_entropy: Metric
     serendipity: Metric
     calibration: Metric
     unexpectedness: Metric
     coverage: Metric
     num_items: Metric
     gini: Metric
+    exposure_gini: Metric
     entropy: Metric
     personalization: Metric
     item_recall: Metric

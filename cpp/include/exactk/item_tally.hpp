@@ -10,9 +10,13 @@
 
 namespace exactk {
 
-// What is counted of the users whose lists count: the items of the list, those that are relevant,
-// or all relevant items, which are the same at any cutoff.
-enum class Counted : std::uint8_t { lists, hits, relevant };
+// What is counted of the users whose lists count: the items of the list, rank by rank or not, those
+// that are relevant, or all relevant items, which are the same at any cutoff.
+enum class Counted : std::uint8_t { lists, ranks, hits, relevant };
+
+[[nodiscard]] constexpr bool reads_relevant(Counted counted) noexcept {
+  return counted == Counted::hits || counted == Counted::relevant;
+}
 
 struct ItemTallyRequest {
   Rules rules;                   // by which lists are read, and users counted
@@ -33,8 +37,9 @@ struct ItemTally {
   // catalogue, then one for each foreign item.
   std::vector<Count> counts;
   std::vector<std::int64_t> foreign_items;  // ids, ascending
-  std::vector<Count>
-      tied_lists;  // per cutoff: lists whose items above it the order of ties decides
+  // Per cutoff: lists whose items above it the order of ties decides; if ranks are counted, lists
+  // whose first tie of two ranks is there.
+  std::vector<Count> tied_lists;
   std::vector<std::vector<Count>> list_lengths;      // per cutoff: lists by their number of items
   std::vector<std::vector<ShortLists>> short_lists;  // per cutoff, in no order; if requested
 };

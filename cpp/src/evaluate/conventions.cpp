@@ -70,7 +70,7 @@ constexpr std::array<std::string_view, 2> kNames<MissingFeatures> = {"raise", "s
 template <>
 constexpr std::array<std::string_view, 3> kNames<Tail> = {"head_share", "lowest_share", "at_most"};
 template <>
-constexpr std::array<std::string_view, 8> kNames<Discount> = {
+constexpr std::array<std::string_view, 9> kNames<Discount> = {
     "log2", "log2_floored", "log", "log_floored", "inverse", "power", "geometric", "none", "table"};
 template <>
 constexpr std::array<std::string_view, 4> kNames<Average> = {"macro", "micro", "geometric",
@@ -252,8 +252,8 @@ constexpr auto kFields = std::to_array<ConventionField>({
         "the gain of a relevant item: its grade, 1, 2^grade - 1, 2^(grade - min_grade + 1) - 1, "
         "gain_table[grade], or from 0 to 1 as the grade is within gain_range"),
     choice<&Rules::discount, Discount::log2, Discount::log2_floored, Discount::log,
-           Discount::log_floored, Discount::inverse, Discount::power, Discount::geometric, Discount::none,
-           Discount::table>(
+           Discount::log_floored, Discount::inverse, Discount::power, Discount::geometric,
+           Discount::none, Discount::table>(
         "discount",
         "the weight of rank i: 1/log2(i+1), 1/max(1, log2 i), the same two with the logarithm to "
         "discount_base, 1/i, 1/i^discount_power, discount_persistence^(i-1), 1, or "
@@ -317,7 +317,8 @@ constexpr auto kFields = std::to_array<ConventionField>({
     number<&Rules::discount_power>("discount_power", "the exponent for discount='power'", 0, 16),
     number<&Rules::discount_persistence>(
         "discount_persistence",
-        "the ratio of the weights of a rank and the one above it for discount='geometric'", 0.001, 1),
+        "the ratio of the weights of a rank and the one above it for discount='geometric'", 0.001,
+        1),
     numbers<&Rules::discount_table>("discount_table",
                                     "the weights of the ranks 1, 2, ... for discount='table', of "
                                     "which none is above the one before; ranks below weigh 0",

@@ -359,7 +359,7 @@ Plan make_plan(const Request& request) {
     const bool reads_list = tally.counted != Counted::relevant;
     plan.list_counts.push_back({.rules = &tally.rules,
                                 .depth = reads_list ? tally.cutoffs.back() : 1,
-                                .reads_relevant = tally.counted != Counted::lists});
+                                .reads_relevant = reads_relevant(tally.counted)});
   }
   for (const PlannedValue& tally : request.group_tallies) {
     const MetricInfo& info = find_metric(tally.metric);

@@ -261,7 +261,7 @@ void check_item_tally(const ItemTallyRequest& tally) {
                       .found = std::move(found)});
   };
   if (tally.cutoffs.empty()) refuse_cutoffs("no cutoff");
-  if (tally.counted != Counted::lists && tally.rules.duplicate_items == Duplicates::count) {
+  if (reads_relevant(tally.counted) && tally.rules.duplicate_items == Duplicates::count) {
     throw InputError({.argument = "item_tallies",
                       .expected = "items that count once",
                       .found = "duplicate_items='count'"});

@@ -63,6 +63,7 @@ void ItemCounter::add(const ListRow& list) {
     return;
   }
   const bool only_hits = request_.counted == Counted::hits;
+  const bool by_rank = request_.counted == Counted::ranks;
   const std::vector<Count>& cutoffs = request_.cutoffs;
   rows_.clear();
   std::size_t length = 0;  // items that count
@@ -90,7 +91,9 @@ void ItemCounter::add(const ListRow& list) {
     begin = std::max(begin, end);
     lengths_[column] = length;
     count_lists(column, static_cast<Count>(length));
-    if (std::ranges::binary_search(list.tied_ranks, cutoffs[column])) ++tied_lists_[column];
+    const auto tied = std::ranges::lower_bound(list.tied_ranks, cutoffs[column]);
+    const bool is_tied = tied != list.tied_ranks.end() && *tied == cutoffs[column];
+    if (is_tied && (!by_rank || tied == list.tied_ranks.begin())) ++tied_lists_[column];
   }
   if (request_.has_short_lists) count_short_lists();
 }

@@ -58,18 +58,19 @@ struct MetricList {
       item_values_function<Metrics>()...};
 };
 
-using AllMetrics = MetricList<
-    Precision, Recall, Fbeta, F1, HitRate, AveragePrecision, AverageRecall, QMeasure, MeanPrecision,
-    SetAveragePrecision, ReciprocalRank, Dcg, Ndcg, RPrecision, InterpolatedPrecision,
-    ElevenPointPrecision, Rbp, RbpResidual, Sdcg, Insq, Inst, Bpm, Nerr8, Nerr9, Nerr10, Nerr11,
-    Compatibility, Err, Auc, GroupedAuc, ListAuc, PairwiseAccuracy, PartialAuc,
-    PartialAucOfFirstHits, LabelRankingLoss, CoverageError, Accuracy, Mcc, Judged, UnjudgedShare,
-    Bpref, NumHits, NumRelevant, NumRecommended, ListFill, UserCoverage, Novelty, Surprisal,
-    ExpectedPopularityComplement, ExpectedFreeDiscovery, AverageRecommendationPopularity,
-    PopularityRank, AveragePercentageOfLongTail, IntraListDiversity, TagDiversity,
-    TagEntropy, Serendipity, Calibration,
-    Unexpectedness, Coverage, NumItems, Gini, ExposureGini, Entropy, Personalization, ItemRecall, Exposure, Rsp,
-    Reo, Overlap, Jaccard, RankBiasedOverlap, KendallTau, LeastItemPromoted, PrecisionOfGroup>;
+using AllMetrics =
+    MetricList<Precision, Recall, Fbeta, F1, HitRate, AveragePrecision, AverageRecall, QMeasure,
+               MeanPrecision, SetAveragePrecision, ReciprocalRank, Dcg, Ndcg, RPrecision,
+               InterpolatedPrecision, ElevenPointPrecision, Rbp, RbpResidual, Sdcg, Insq, Inst, Bpm,
+               Nerr8, Nerr9, Nerr10, Nerr11, Compatibility, Err, Auc, GroupedAuc, ListAuc,
+               PairwiseAccuracy, PartialAuc, PartialAucOfFirstHits, LabelRankingLoss, CoverageError,
+               Accuracy, Mcc, Judged, UnjudgedShare, Bpref, NumHits, NumRelevant, NumRecommended,
+               ListFill, UserCoverage, Novelty, Surprisal, ExpectedPopularityComplement,
+               ExpectedFreeDiscovery, AverageRecommendationPopularity, PopularityRank,
+               AveragePercentageOfLongTail, IntraListDiversity, TagDiversity, TagEntropy,
+               Serendipity, Calibration, Unexpectedness, Coverage, NumItems, Gini, ExposureGini,
+               Entropy, Personalization, ItemRecall, Exposure, Rsp, Reo, Overlap, Jaccard,
+               RankBiasedOverlap, KendallTau, LeastItemPromoted, PrecisionOfGroup>;
 static_assert(AllMetrics::info.back().of_item_group, "the last metric stands for another one");
 
 // Checks that every name and alias belongs to one metric.

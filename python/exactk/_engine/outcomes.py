@@ -143,7 +143,7 @@ def _ties_of_values(
         if value.info.of_collection:
             index, column = tally_index(value, problem.item_tallies)
             tied = outcome.item_counts[index][0].tied_lists
-            return TieCounts.of_lists(max(tied[: column + 1]) if counts_ranks(value.info) else tied[column])
+            return TieCounts.of_lists(sum(tied[: column + 1]) if counts_ranks(value.info) else tied[column])
         parts = [ties[i] for i in indices]
         return TieCounts(
             max((one.dependent for one in parts), default=0), max((one.spread for one in parts), default=0)

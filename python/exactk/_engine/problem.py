@@ -117,7 +117,9 @@ class ItemCounts(NamedTuple):
 
     counts: NDArray[np.int64]  # items x cutoffs: first those of the catalogue, then the foreign ones
     foreign_ids: NDArray[np.int64]
-    tied_lists: list[int]  # per cutoff: lists whose items above it the order of ties decides
+    tied_lists: list[
+        int
+    ]  # per cutoff: lists whose items above it the order of ties decides; by rank: those first tied there
     list_lengths: list[NDArray[np.int64]]  # per cutoff: rows of (items of a list, such lists)
     short_lists: list[NDArray[np.int64]]  # per cutoff: rows of (row of an item, length, lists); none unless planned
 

@@ -267,7 +267,9 @@ class Convention(Record, kw_only=True):
     entropy_over: Literal["one", "log_items", "distinct_items"] = "one"
     list_similarity: Literal["cosine", "overlap"] = "cosine"
     gain: Literal["linear", "binary", "exp2", "exp2_shifted", "table", "scaled"] = "linear"
-    discount: Literal["log2", "log2_floored", "log", "log_floored", "inverse", "power", "geometric", "none", "table"] = "log2"
+    discount: Literal[
+        "log2", "log2_floored", "log", "log_floored", "inverse", "power", "geometric", "none", "table"
+    ] = "log2"
     average: Literal["macro", "micro", "geometric", "of_means"] = "macro"
     users: Literal["truth", "both", "predictions", "union"] = "truth"
     empty_truth: Literal["compute", "skip", "zero", "one", "error"] = "skip"

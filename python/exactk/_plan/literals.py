@@ -69,7 +69,9 @@ EntropyBase: _t.TypeAlias = _t.Literal["2", "e"]
 EntropyOver: _t.TypeAlias = _t.Literal["one", "log_items", "distinct_items"]
 ListSimilarity: _t.TypeAlias = _t.Literal["cosine", "overlap"]
 Gain: _t.TypeAlias = _t.Literal["linear", "binary", "exp2", "exp2_shifted", "table", "scaled"]
-Discount: _t.TypeAlias = _t.Literal["log2", "log2_floored", "log", "log_floored", "inverse", "power", "geometric", "none", "table"]
+Discount: _t.TypeAlias = _t.Literal[
+    "log2", "log2_floored", "log", "log_floored", "inverse", "power", "geometric", "none", "table"
+]
 Average: _t.TypeAlias = _t.Literal["macro", "micro", "geometric", "of_means"]
 Users: _t.TypeAlias = _t.Literal["truth", "both", "predictions", "union"]
 EmptyTruth: _t.TypeAlias = _t.Literal["compute", "skip", "zero", "one", "error"]

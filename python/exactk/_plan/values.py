@@ -420,8 +420,8 @@ _COUNTING_FIELDS = ("foreign_items", "list_users", "users", "empty_truth", "empt
 """The fields that decide which lists and items are counted, beside those that decide how lists are read."""
 
 
-Counted: TypeAlias = Literal["lists", "hits", "relevant"]
-"""What is counted of the users whose lists count: the items of the list, those that are relevant, or all that are."""
+Counted: TypeAlias = Literal["lists", "ranks", "hits", "relevant"]
+"""What is counted of the users whose lists count: items of the list, rank by rank or not, those relevant, or all that are."""
 
 
 class TallyPlan(NamedTuple):
@@ -454,7 +454,9 @@ def plan_item_tallies(values: Sequence[Value]) -> tuple[TallyPlan, ...]:
 
 
 def _counted_for(value: Value) -> tuple[Counted, ...]:
-    return ("hits", "relevant") if value.counts_hits else ("lists",)
+    if value.counts_hits:
+        return ("hits", "relevant")
+    return ("ranks",) if counts_ranks(value.info) else ("lists",)
 
 
 def tally_index(value: Value, tallies: Sequence[TallyPlan]) -> tuple[int, int]:

@@ -37,6 +37,8 @@ def count_items(users: JudgedUsers, some: Sequence[int], tally: TallyPlan) -> It
     counted = [user for user in some if is_counted_list(users, user, rules)]
     lists = [_counted_items(users, user, tally) for user in counted]
     tied_ranks = [users.tied_list_ranks(user, rules) for user in counted]
+    if tally.counted == "ranks":
+        tied_ranks = [sorted(ranks)[:1] for ranks in tied_ranks]
     catalogue = [*users.catalogue.positions]
     foreign = sorted({item for tops in lists for items in tops for item in items} - {*catalogue})
     rows = {item: row for row, item in enumerate([*catalogue, *foreign])}
@@ -84,7 +86,11 @@ def _counted_items(users: JudgedUsers, user: int, tally: TallyPlan) -> list[list
     if tally.counted == "relevant":
         return [sorted(relevant)] * len(tally.cutoffs)
     tops = _listed_items(users, users.judged_user(user, list_rules(rules)), rules, tally.cutoffs)
-    return tops if tally.counted == "lists" else [[item for item in items if item in relevant] for items in tops]
+    return (
+        tops
+        if tally.counted in {"lists", "ranks"}
+        else [[item for item in items if item in relevant] for items in tops]
+    )
 
 
 def _listed_items(
@@ -147,7 +153,7 @@ def exposure_gini(lists: Sequence[Sequence[object]], catalogue_size: int, rules:
         numbers += [Fraction(0)] * (catalogue_size - len(numbers))
     differences = sum(abs(one - other) for one, other in product(numbers, repeat=2))
     divisor = 2 * (len(numbers) if rules["gini_over"] == "items" else len(numbers) - 1) * sum(numbers)
-    return differences / divisor if divisor else None
+    return Fraction(differences) / divisor if divisor else None
 
 
 def entropy(lists: Sequence[Sequence[object]], catalogue_size: int, rules: Rules) -> Number:
