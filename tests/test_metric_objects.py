@@ -197,7 +197,7 @@ def test_settings_that_a_metric_does_not_read_are_told_at_once_as_of_strings(nam
             text = f"{name}{at}({','.join(f'{key}={text_of(one)}' for key, one in settings.items())})"
             values = lambda: warn_of_unused_fields(convention, plan(text, convention, compares_lists=None))  # noqa: E731, B023
             at_once = outcome(lambda: metric.with_(**{field.name: value}))  # noqa: B023
-            assert at_once == [told.replace(at or "@", "") for told in outcome(values)]
+            assert at_once == [one.replace(at or "@", "") for one in outcome(values)]
             found += bool(at_once)
     assert found or core_metrics[name].compares_lists
 
