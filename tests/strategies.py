@@ -51,7 +51,8 @@ def parameter_of(name: str) -> float:
 
 
 def spell(name: str, cutoff: object = None) -> str:
-    """Return the metric at a cutoff, or at several in brackets, with what must be given beside it."""
+    """Return the metric at a cutoff, or at several in brackets, with what must be given beside it; at 3 where it needs one."""
+    cutoff = 3 if cutoff is None and counts_ranks(metrics[name]) else cutoff
     text = name if cutoff is None else f"{name}@{cutoff}"
     parameter = exactk.metrics[name].parameter
     required = parameter is not None and parameter.standard is None
@@ -250,7 +251,7 @@ class Evaluation:
     def run(self, evaluate: Any = exactk.evaluate, **more: Any) -> exactk.Report:
         options = self.options | more
         if needs_items(self.metrics, options.get("convention", "standard")):
-            users = len(self.truth) if any(map(reads_history, self.metrics)) else None
+            users = len(self.truth) if any(reads_history(one) or reads_tags(one) for one in self.metrics) else None
             items = options.get("items", ANY_ITEMS if users is None else items_of_users(users))
             options["items"] = items.items(users) if isinstance(items, DrawnItems) else items
         else:
