@@ -579,7 +579,7 @@ def powers(patience: float) -> str:
 
 def of_rbp(call: str) -> str | None:
     """Return the metric of a call of LensKit's RBP; None where its weights are divided by those of the whole list."""
-    n, rest = re.fullmatch(r"RBP n=(\w+) (.*)", call).groups()  # type: ignore[union-attr]
+    ((n, rest),) = re.findall(r"^RBP n=(\w+) (.*)$", call)
     at = "" if n == "None" else f"@{n}"
     patience = float(rest.rpartition("=")[2]) if "patience=" in rest else 0.85
     if rest == "LogRankWeight, normalize":
