@@ -573,10 +573,6 @@ def compare_replacement_of_replay(library: Library, data: Mapping[str, Any]) -> 
 # LensKit, cornac, recommenders, Surprise
 
 
-def powers(patience: float) -> str:
-    return str([patience**exponent for exponent in range(10)]).replace(" ", "")
-
-
 def of_rbp(call: str) -> str | None:
     """Return the metric of a call of LensKit's RBP; None where its weights are divided by those of the whole list."""
     ((n, rest),) = re.findall(r"^RBP n=(\w+) (.*)$", call)
@@ -585,8 +581,18 @@ def of_rbp(call: str) -> str | None:
     if rest == "LogRankWeight, normalize":
         return f"ndcg{at}(ideal_over=min_list_relevant)"
     if rest.startswith("normalize"):
-        return f"ndcg{at}(ideal_over=min_list_relevant,discount=table,discount_table={powers(patience)})"
+        return f"ndcg{at}(ideal_over=min_list_relevant,discount=geometric,discount_persistence={patience})"
     return None if "LogRankWeight" in rest else f"rbp{at}(p={patience})"
+
+
+def of_gini(call: str) -> str:
+    """Return the metric of a call of ListGini, or of ExposureGini, which computes in single precision."""
+    at = "" if "n=None" in call else "@2"
+    if call.startswith("ListGini"):
+        return f"gini{at}"
+    patience = re.findall(r"GeometricRankWeight\(([0-9.]+)\)", call)
+    discount = f"geometric,discount_persistence={patience[0]}" if patience else "log2_floored"
+    return f"exposure_gini{at or '@10'}(discount={discount},foreign_items=ignore)"
 
 
 def test_lenskit() -> None:
@@ -597,15 +603,14 @@ def test_lenskit() -> None:
             ours, _ = by_user(metric, data["truth"], data["lists"], convention="lenskit")
             measure = "RBP, normalize" if metric.startswith("ndcg") else "RBP"
             library.compare(measure, metric, [ours[user] for user in answer], [*answer.values()])
-        elif call.startswith("ListGini"):
-            n = re.findall(r"n=(\d+)", call)
-            metric = f"gini@{n[0]}" if n else "gini"
+        elif "Gini" in call:
+            metric = of_gini(call)
             names = {item for row in data["lists"].values() for item in row}
             items = exactk.Items([*names, *(f"other {number}" for number in range(20 - len(names)))])
             ours_of_all = exactk.evaluate(data["truth"], data["lists"], metric, convention="lenskit", items=items)[
                 metric
             ]
-            library.compare("ListGini", metric, [ours_of_all], [answer])
+            library.compare(call.split()[0], metric, [ours_of_all], [answer], 3e-7 if "Exposure" in call else DOUBLE)
     others = {
         "RBP, log" if "LogRankWeight" in call and "normalize" not in call else call.split()[0]
         for call in data["values"]

@@ -454,6 +454,7 @@ SOURCES = Path(__file__).parents[1]
 PUBLIC_CALLS = (
     *(exactk.custom, exactk.Items, exactk.evaluate, exactk.compare, exactk.topk, exactk.neighbors, exactk.read),
     *(exactk.Parents, exactk.as_predictions, exactk.Truth, exactk.Report.to_csv, exactk.Report.disparity),
+    exactk.Report.quantile,
     *(exactk.Comparison.check, exactk.Comparison.to_html, exactk.Comparison.plot, exactk.fuse),
     exactk.Items.popularity_groups,
 )
