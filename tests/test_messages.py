@@ -166,6 +166,7 @@ CASES: dict[str, Call] = {
     # grades, scores, vectors
     "no grades": evaluation("recall@3(min_grade=1.5)"),
     "grade below 0": evaluation("ndcg@3(gain=linear)", truth=GRADED),
+    "scaled grade below 0": evaluation("ndcg@3(gain=scaled,gain_range=[0,3])", truth=GRADED),
     "grades that a table lacks": evaluation("ndcg@3(gain=table,gain_table=[0])"),
     "grade that a table lacks": evaluation("ndcg@3(gain=table,gain_table=[0],negative_grades=unjudged)", truth=GRADED),
     "grade above the most": evaluation("err@3(max_grade=1,negative_grades=unjudged)", truth=GRADED),

@@ -113,7 +113,7 @@ PRESETS: Mapping[str, Mapping[str, Any]] = MappingProxyType(
             "users": "predictions",
             "empty_truth": "compute",
             "foreign_items": "count",
-            "overrides": {"gini": {"foreign_items": "raise"}},
+            "overrides": {"gini": {"foreign_items": "raise"}, "exposure_gini": {"foreign_items": "raise"}},
         },
         "neurec": {"gain": "binary", "min_grade": "any"},
         "pytrec_eval": {
