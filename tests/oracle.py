@@ -67,6 +67,7 @@ PARAMETERS = {
     "pap": Parameter("misses", None, [1.0, 2.0, 3.0]),
     "accuracy": Parameter("num_items", None, [8.0, 40.0]),
     "mcc": Parameter("num_items", None, [8.0, 40.0]),
+    "r_ndcg": Parameter("least_gain", 0.0, [1.0, 2.0]),
     "compatibility": Parameter("p", 0.95, [0.0, 0.5, 0.8]),
     "q_measure": Parameter("beta", 1.0, [0.0, 0.5, 10.0]),
     "insq": Parameter("t", 1.0, [0.5, 1.0, 2.5]),
@@ -142,6 +143,7 @@ class Slot:
     item: Item
     grade: Fraction | None  # None: not judged, or a repetition that does not count
     is_relevant: bool
+    is_pooled: bool = False  # has a negative grade, which is no judgement
 
 
 @dataclass(frozen=True)
@@ -312,13 +314,15 @@ def judged_list(user: User, rules: Rules) -> Judged:
 
 def _judge(user: User, order: Sequence[tuple[int, Item]], rules: Rules) -> Judged:
     grades, counted = _grades(user, rules)
+    pooled = {item for item, _ in user.truth or ()} - set(grades)
     slots = []
     seen: set[Item] = set()
     for position, (rank, item) in enumerate(order, start=1):
         counts = item in grades and (item not in seen or rules["duplicate_items"] == "count")
         grade = grades[item] if counts else None
         list_rank = rank if user.scores is None else position
-        slots.append(Slot(list_rank, rank, item, grade, grade is not None and _is_relevant(grade, rules)))
+        is_pooled = item in pooled and (item not in seen or rules["duplicate_items"] == "count")
+        slots.append(Slot(list_rank, rank, item, grade, grade is not None and _is_relevant(grade, rules), is_pooled))
         seen.add(item)
     relevant = [(item, grade) for item, grade in counted if _is_relevant(grade, rules)]
     items, grades_of_relevant = [item for item, _ in relevant], [grade for _, grade in relevant]
@@ -464,7 +468,8 @@ def _ratio(asked: Asked, judged: Judged) -> tuple[Fraction, Fraction]:  # noqa: 
             p = Fraction(asked.parameter)
             total = sum((_slot_gain(slot, rules) * p ** (slot.rank - 1) for slot in hits), Fraction(0))
             most = max(_relevant_gains(judged, rules), default=Fraction(1))
-            return min((1 - p) * total, most), whole
+            is_scaled = rules["rbp_over"] == "highest_gain" and rules["weight"] != "self_normalized"
+            return min((1 - p) * total, most), max(most, Fraction(1)) if is_scaled else whole
         case "err":
             total, unsatisfied = Fraction(0), Fraction(1)
             for slot in hits:
@@ -472,6 +477,14 @@ def _ratio(asked: Asked, judged: Judged) -> tuple[Fraction, Fraction]:  # noqa: 
                 total += unsatisfied * satisfies / slot.rank
                 unsatisfied *= 1 - satisfies
             return total, Fraction(1)
+        case "inferred_average_precision":
+            return _inferred(judged, hits), Fraction(t)
+        case "average_ndcg":
+            return _average_ndcg(judged, hits, k, rules)
+        case "r_ndcg":
+            return _ndcg_of_levels(asked, judged)
+        case "normalized_gain":
+            return _gains_behind(judged, hits, rules), sum(_relevant_gains(judged, rules), Fraction(0))
         case "q_measure":
             return _q_measure(asked, judged, hits), over_ap
         case "compatibility":
@@ -719,6 +732,54 @@ def _ideal(judged: Judged, k: int | None, rules: Rules) -> Fraction:
     return sum((gained * _discount(rules, i) for i, gained in enumerate(best, start=1)), Fraction(0))
 
 
+def _inferred(judged: Judged, hits: Sequence[Slot]) -> Fraction:
+    total, least = Fraction(0), Fraction(1e-5)
+    for slot in hits:
+        above = judged.slots[: judged.slots.index(slot)]
+        x = sum(other.rank <= slot.rank for other in hits) - 1
+        y = sum(other.grade is not None and not other.is_relevant for other in above)
+        z = sum(other.is_pooled for other in above)
+        total += Fraction(1, slot.rank) + Fraction(x + y + z, slot.rank) * (x + least) / (x + y + 2 * least)
+    return total
+
+
+def _ndcg_to(judged: Judged, ideal_rank: int, rank: int, rules: Rules) -> Fraction:
+    best = [gained * _discount(rules, i) for i, gained in enumerate(_relevant_gains(judged, rules), start=1)]
+    ideal = sum(best[:ideal_rank], Fraction(0))
+    return _discounted(judged.hits(rank), rules) / ideal if ideal else Fraction(0)
+
+
+def _average_ndcg(judged: Judged, hits: Sequence[Slot], k: int | None, rules: Rules) -> tuple[Fraction, Fraction]:
+    ranks = [slot.rank for slot in hits if _slot_gain(slot, rules) > 0]
+    total = sum((_ndcg_to(judged, rank, rank, rules) for rank in ranks), Fraction(0))
+    gaining = sum(gained > 0 for gained in _relevant_gains(judged, rules))
+    last = judged.depth if k is None else k
+    return total + max(gaining - len(ranks), 0) * _ndcg_to(judged, gaining, last, rules), Fraction(gaining)
+
+
+def _ndcg_of_levels(asked: Asked, judged: Judged) -> tuple[Fraction, Fraction]:
+    """Return the sum of nDCG at the end of each level of gains, and perhaps of the whole list, and their number."""
+    gains = [gained for gained in _relevant_gains(judged, asked.rules) if gained > 0]
+    if max(gains, default=Fraction(0)) < asked.parameter:
+        return Fraction(0), Fraction(1)
+    last = judged.depth if asked.cutoff is None else min(judged.depth, asked.cutoff)
+    ends = [sum(other >= gained for other in gains) for gained in set(gains)]
+    values = [_ndcg_to(judged, end, min(end, last), asked.rules) for end in ends]
+    if gains and last > len(gains) + 1:
+        values.append(_ndcg_to(judged, len(gains), last, asked.rules))
+    return sum(values, Fraction(0)), Fraction(len(values))
+
+
+def _gains_behind(judged: Judged, hits: Sequence[Slot], rules: Rules) -> Fraction:
+    total, best = Fraction(0), _relevant_gains(judged, rules)
+    for slot in hits:
+        gained = _sum_of_gains([other for other in hits if other.rank <= slot.rank], rules)
+        cost = sum((max([Fraction(1), *best[i : i + 1]]) for i in range(slot.rank)), Fraction(0))
+        number = _decimal(2 + max(cost - gained, Fraction(0)))
+        total += _slot_gain(slot, rules) * Fraction(_DIGITS.divide(_DIGITS.ln(Decimal(2)), _DIGITS.ln(number)))
+    return total
+
+
 def _q_measure(asked: Asked, judged: Judged, hits: Sequence[Slot]) -> Fraction:
     total, beta = Fraction(0), Fraction(asked.parameter)
     best = _relevant_gains(judged, asked.rules)
@@ -848,6 +909,7 @@ def _condenses(asked: Asked) -> bool:
 _OF_ITEM_PAIRS = {"auc", "gauc", "label_ranking_loss"}
 _READERS = {"sdcg", "insq", "inst", "bpm", "nerr8", "nerr9", "nerr10", "nerr11"}
 _GAINED = {"compatibility", "q_measure", "dcg", "ndcg", "rbp", *_READERS}
+_GAINED |= {"average_ndcg", "r_ndcg", "normalized_gain"}
 
 WEIGHTED = {"precision", "recall", "average_precision", "dcg", "ndcg", "rbp"}
 """The metrics whose relevant items may count by their values."""
@@ -933,6 +995,8 @@ def _refuse_without_meaning(asked: Asked) -> None:
     _refuse_values_over_counts(asked)
     if asked.metric == "auc" and asked.parameter < 1 and rules["ties"] == "expected":
         raise RefusedError("a polygon is no mean over orders")
+    if asked.metric == "normalized_gain" and rules["ties"] == "expected" and rules["gain"] != "binary":
+        raise RefusedError("the mean over orders is of gains 1 alone")
     if asked.metric == "aplt" and rules["tail"] != "at_most" and asked.parameter > 1:
         raise RefusedError("a share is at most 1")
     _refuse_features(asked)

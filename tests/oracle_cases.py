@@ -26,6 +26,7 @@ DEFAULTS: dict[str, Any] = {
     "ideal_over": "min_cutoff_relevant",
     "gauc_over": "impressions",
     "recall_rank": "round",
+    "rbp_over": "one",
     "residual_tail": "always",
     "rbo_over": "extrapolated",
     "gain": "linear",
@@ -74,6 +75,7 @@ CHOICES: dict[str, list[Any]] = {
     "weight": ["one", "values", "self_normalized"],
     "gauc_over": ["impressions", "positives"],
     "recall_rank": ["round", "plus_0.9"],
+    "rbp_over": ["one", "highest_gain"],
     "residual_tail": ["always", "if_unjudged"],
     "ap_over": ["cutoff", "list", "relevant", "min_cutoff_relevant", "min_list_relevant", "hits"],
     "ideal_over": ["cutoff", "min_cutoff_relevant", "min_list_relevant", "all_judged"],
@@ -118,7 +120,9 @@ EXPECTED = {"precision", "recall", "fbeta", "f1", "hit_rate", "average_precision
 EXPECTED |= {
     "sdcg",
     "insq",
+    "normalized_gain",
     "q_measure",
+    "r_ndcg",
     "r_precision",
     "set_average_precision",
     "num_hits",
@@ -420,6 +424,8 @@ def _draw_metrics(
         choices |= _draw_item_fields(rng, name, rules, may_refuse_ties=may_refuse_ties)
         if info.gains_to_one and rules["gain"] not in {"binary", "scaled"}:
             choices |= {"gain": "scaled", "gain_range": rng.choice(CHOICES["gain_range"])}
+        if info.expects_unit_gains and rng.random() < 0.5:
+            choices["gain"] = "binary"
         of_metric = {**rules, **usual, **overrides.get(name, {}), **choices}
         if of_metric["ties"] == "expected" and name not in EXPECTED:
             choices["ties"] = "lowest_id" if name in OF_ITEMS else "pessimistic"

@@ -74,6 +74,7 @@ void bind_metrics(py::module_& module) {
       .def_readonly("every_rank", &MetricInfo::every_rank)
       .def_readonly("takes_max_grade", &MetricInfo::takes_max_grade)
       .def_readonly("gains_to_one", &MetricInfo::gains_to_one)
+      .def_readonly("expects_unit_gains", &MetricInfo::expects_unit_gains)
       .def_readonly("positive_without_hits", &MetricInfo::positive_without_hits)
       .def_readonly("takes_item_count", &MetricInfo::takes_item_count)
       .def_readonly("reads_truth", &MetricInfo::reads_truth)

@@ -10,12 +10,16 @@ class MetricNames:
     hit_rate: Metric
     average_precision: Metric
     average_recall: Metric
+    inferred_average_precision: Metric
     q_measure: Metric
     mean_precision: Metric
     set_average_precision: Metric
     reciprocal_rank: Metric
     dcg: Metric
     ndcg: Metric
+    average_ndcg: Metric
+    r_ndcg: Metric
+    normalized_gain: Metric
     r_precision: Metric
     interpolated_precision: Metric
     eleven_point_precision: Metric
@@ -84,6 +88,7 @@ class AgreementNames:
 
 class Settings(FieldTypes, total=False):
     beta: float
+    least_gain: float
     multiple: float
     recall: float
     p: float

@@ -31,6 +31,7 @@ enum class Gain : std::uint8_t { linear, binary, exp2, exp2_shifted, table, scal
 enum class Weight : std::uint8_t { one, values, self_normalized };
 enum class RboOver : std::uint8_t { extrapolated, truncated };
 enum class CompatibilityOver : std::uint8_t { ideal, weights };
+enum class RbpOver : std::uint8_t { one, highest_gain };
 // How popular an item is: by distinct users of train, or by rows of train.
 enum class Popularity : std::uint8_t { users, interactions };
 // What a popularity is divided by.
@@ -145,6 +146,7 @@ struct Rules : JudgingFields, DiscountFields {
   Over ideal_over = Over::min_cutoff_relevant;
   GaucOver gauc_over = GaucOver::impressions;
   RecallRank recall_rank = RecallRank::round;
+  RbpOver rbp_over = RbpOver::one;
   ResidualTail residual_tail = ResidualTail::always;
   RboOver rbo_over = RboOver::extrapolated;
   CompatibilityOver compatibility_over = CompatibilityOver::ideal;

@@ -50,7 +50,8 @@ struct MetricInfo {
   bool every_rank = false;    // visits every rank down to the cutoff, not only hits
   // The gain is exp2 under any convention, for grades up to the parameter.
   bool takes_max_grade = false;
-  bool gains_to_one = false;  // no gain may be above 1
+  bool gains_to_one = false;        // no gain may be above 1
+  bool expects_unit_gains = false;  // has an expectation over ties if all gains are 1
   // May be above 0 without any hit, so a positive value does not imply a hit.
   bool positive_without_hits = false;
   bool takes_item_count = false;  // the parameter is the total number of items

@@ -28,6 +28,8 @@ constexpr std::array<std::string_view, 2> kNames<RboOver> = {"extrapolated", "tr
 template <>
 constexpr std::array<std::string_view, 2> kNames<CompatibilityOver> = {"ideal", "weights"};
 template <>
+constexpr std::array<std::string_view, 2> kNames<RbpOver> = {"one", "highest_gain"};
+template <>
 constexpr std::array<std::string_view, 2> kNames<Popularity> = {"users", "interactions"};
 template <>
 constexpr std::array<std::string_view, 4> kNames<PopularityOver> = {"one", "users", "interactions",
@@ -166,6 +168,8 @@ constexpr auto kFields = std::to_array<ConventionField>({
         "recall_rank",
         "the number of hits at a recall in interpolated precision: recall |T| rounded half up, or "
         "the integer part of recall |T| + 0.9"),
+    choice<&Rules::rbp_over, RbpOver::one, RbpOver::highest_gain>(
+        "rbp_over", "the divisor of rbp: 1, or the user's highest gain where that is above 1"),
     choice<&Rules::residual_tail, ResidualTail::always, ResidualTail::if_unjudged>(
         "residual_tail",
         "when the ranks below a list are part of rbp_residual: always, or only if an item of the "

@@ -143,6 +143,9 @@ void check_ties(const MetricInfo& info, bool has_expectation, const PlannedValue
     refuse(value, "ties other than 'expected' (overrides can set them for one metric)",
            "'expected', for which this metric has no formula");
   }
+  if (info.expects_unit_gains && value.rules.gain != Gain::binary) {
+    refuse(value, "gain='binary' with ties='expected'", "another gain");
+  }
   // The expectation of a quotient is not the quotient of the expectations.
   if (is_mean_over_hits(info, value.rules)) {
     refuse(value, "ap_over other than 'hits' with ties='expected'", "'hits'");

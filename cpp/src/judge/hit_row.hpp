@@ -33,6 +33,7 @@ struct HitRow {
   std::span<const JudgedItem> judged_items;  // by rank
   std::span<const TiedHits> tied_hits;       // by rank; for Ties::expected and optimistic
   std::span<const double> ideal_gains;       // of relevant items, highest first; empty if all are 1
+  std::span<const Count> pooled_ranks;       // of items with a negative grade that is no judgement
   std::span<const Count> list_ranks;         // of the list's items; empty: 1, 2, 3, ...
   Count first_hit = 0;                       // rank of the first relevant item; 0 if none
   Count recommended = 0;                     // length of the list

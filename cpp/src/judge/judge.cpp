@@ -201,6 +201,23 @@ void Judge::add_judged_items(const JudgingRules& rules, const Matches& matches, 
   });
 }
 
+// Where the convention orders the items of a tie, those that are not judged are at one end.
+void Judge::add_pooled_ranks(const JudgingRules& rules, const Matches& matches,
+                             std::vector<Count>& pooled_ranks) const {
+  if (is_alike_ || rules.negative_grades != NegativeGrades::unjudged) return;
+  const bool is_arranged = needs_gain_order(rules.ties) && !matches.ties.empty();
+  const bool is_last = rules.ties == Ties::optimistic;
+  in_chunks(matches.hits.size(), run_, [&](std::size_t begin, std::size_t end) {
+    for (std::size_t i = begin; i < end; ++i) {
+      const Match& match = matches.hits[i];
+      if (!(entry_of(match.entry).grade < 0)) continue;
+      if (match.is_repeat && rules.duplicate_items == Duplicates::first) continue;
+      const Tie tie = is_arranged ? matches.ties[i] : Tie{match.rank, match.rank};
+      pooled_ranks.push_back(is_last ? tie.last : tie.first);
+    }
+  });
+}
+
 // Orders the judged items of each tie as the convention says. `optimistic`: by descending gain,
 // then the rest, with unjudged items last. `pessimistic`: the reverse. `shared`: all at the last
 // rank of the tie, each with all hits of the tie.
@@ -296,6 +313,8 @@ const HitRow& Judge::judge(const JudgingRules& rules, const Matches& matches,
   const std::size_t items_begin = rows.judged_items_.size();
   add_judged_items(rules, ranked, row, rows.judged_items_);
   const std::span<JudgedItem> judged_items = std::span(rows.judged_items_).subspan(items_begin);
+  const std::size_t pooled_begin = rows.pooled_ranks_.size();
+  add_pooled_ranks(rules, ranked, rows.pooled_ranks_);
   const std::size_t tied_begin = rows.tied_hits_.size();
   if (rules.ties == Ties::expected || rules.ties == Ties::optimistic) {
     add_tied_hits(judged_items, rows.tied_hits_);
@@ -305,6 +324,7 @@ const HitRow& Judge::judge(const JudgingRules& rules, const Matches& matches,
   row.tied_hits = std::span(rows.tied_hits_).subspan(tied_begin);
   row.ideal_gains = std::span(rows.ideal_gains_).subspan(ideal_begin);
   row.list_ranks = std::span(rows.list_ranks_).subspan(ranks_begin);
+  row.pooled_ranks = std::span(rows.pooled_ranks_).subspan(pooled_begin);
   return row;
 }
 
@@ -326,15 +346,18 @@ std::span<const HitRow> HitRows::rows() noexcept {
   std::size_t tie = 0;
   std::size_t gain = 0;
   std::size_t rank = 0;
+  std::size_t pooled = 0;
   for (HitRow& row : rows_) {
     row.judged_items = std::span(judged_items_).subspan(item, row.judged_items.size());
     row.tied_hits = std::span(tied_hits_).subspan(tie, row.tied_hits.size());
     row.ideal_gains = std::span(ideal_gains_).subspan(gain, row.ideal_gains.size());
     row.list_ranks = std::span(list_ranks_).subspan(rank, row.list_ranks.size());
+    row.pooled_ranks = std::span(pooled_ranks_).subspan(pooled, row.pooled_ranks.size());
     item += row.judged_items.size();
     tie += row.tied_hits.size();
     gain += row.ideal_gains.size();
     rank += row.list_ranks.size();
+    pooled += row.pooled_ranks.size();
   }
   return rows_;
 }

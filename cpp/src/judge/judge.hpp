@@ -32,6 +32,7 @@ class HitRows {
     tied_hits_.clear();
     ideal_gains_.clear();
     list_ranks_.clear();
+    pooled_ranks_.clear();
   }
   [[nodiscard]] std::span<const HitRow> rows() noexcept;  // valid until the next call of Judge
 
@@ -48,6 +49,7 @@ class HitRows {
   std::vector<TiedHits> tied_hits_;       // likewise
   std::vector<double> ideal_gains_;       // likewise
   std::vector<Count> list_ranks_;         // likewise
+  std::vector<Count> pooled_ranks_;       // likewise
 };
 
 // The part of a convention that decides how a user is judged. Values with equal rules share one
@@ -143,6 +145,8 @@ class Judge {
                    std::vector<double>& ideal_gains);
   void add_judged_items(const JudgingRules& rules, const Matches& matches, HitRow& row,
                         std::vector<JudgedItem>& judged_items);
+  void add_pooled_ranks(const JudgingRules& rules, const Matches& matches,
+                        std::vector<Count>& pooled_ranks) const;
   void arrange_ties(Ties ties, HitRow& row, std::span<JudgedItem> judged_items);
   const Matches& remove_unjudged(const JudgingRules& rules, const Matches& matches);
   void add_tied_hits(std::span<const JudgedItem> judged_items,

@@ -16,6 +16,7 @@
 #include "metrics/err.hpp"
 #include "metrics/expected_novelty.hpp"
 #include "metrics/fbeta.hpp"
+#include "metrics/inferred_average_precision.hpp"
 #include "metrics/interpolated_precision.hpp"
 #include "metrics/intra_list_diversity.hpp"
 #include "metrics/item_groups.hpp"
@@ -26,11 +27,13 @@
 #include "metrics/list_overlap.hpp"
 #include "metrics/mean_precision.hpp"
 #include "metrics/metric.hpp"
+#include "metrics/normalized_gain.hpp"
 #include "metrics/novelty.hpp"
 #include "metrics/partial_auc.hpp"
 #include "metrics/popularity_bias.hpp"
 #include "metrics/precision.hpp"
 #include "metrics/q_measure.hpp"
+#include "metrics/r_ndcg.hpp"
 #include "metrics/rank_biased_overlap.hpp"
 #include "metrics/rbp.hpp"
 #include "metrics/recall.hpp"
@@ -59,8 +62,9 @@ struct MetricList {
 };
 
 using AllMetrics =
-    MetricList<Precision, Recall, Fbeta, F1, HitRate, AveragePrecision, AverageRecall, QMeasure,
-               MeanPrecision, SetAveragePrecision, ReciprocalRank, Dcg, Ndcg, RPrecision,
+    MetricList<Precision, Recall, Fbeta, F1, HitRate, AveragePrecision, AverageRecall,
+               InferredAveragePrecision, QMeasure, MeanPrecision, SetAveragePrecision,
+               ReciprocalRank, Dcg, Ndcg, AverageNdcg, RNdcg, NormalizedGain, RPrecision,
                InterpolatedPrecision, ElevenPointPrecision, Rbp, RbpResidual, Sdcg, Insq, Inst, Bpm,
                Nerr8, Nerr9, Nerr10, Nerr11, Compatibility, Err, Auc, GroupedAuc, ListAuc,
                PairwiseAccuracy, PartialAuc, PartialAucOfFirstHits, LabelRankingLoss, CoverageError,

@@ -98,6 +98,14 @@ struct CutoffCounts {
   return base == EntropyBase::two ? log2_of(number).high : natural_log(number);
 }
 
+// Returns the divisor of RBP.
+[[nodiscard]] inline double rbp_divisor(RbpOver over, double highest_gain) noexcept {
+  return over == RbpOver::highest_gain ? std::max(highest_gain, 1.0) : 1;
+}
+
+// Whether values are means over the orders of ties.
+[[nodiscard]] inline bool is_expectation(Ties ties) noexcept { return ties == Ties::expected; }
+
 // Whether rank-biased overlap expects overlaps below the lists.
 [[nodiscard]] inline bool extrapolates(RboOver over) noexcept {
   return over == RboOver::extrapolated;

@@ -18,6 +18,10 @@
 // The sum is the argument of `ratio_at` at a cutoff or, if there is no such `ratio_at`, its
 // numerator.
 //
+// One that takes the expectations of ties from `tied_hits` itself, at each cutoff, says so:
+//
+//     static constexpr bool kExpectsTies = true;
+//
 // A metric of the items of the list takes one number of each item, made once for all users:
 //
 //     static ItemValues item_values(const Items&, const Rules&, double parameter);
@@ -247,6 +251,8 @@ template <class Metric>
 constexpr ScoreFunction expected_score() {
   if constexpr (HasExpectation<Metric>) {
     return &score_expected<Metric>;
+  } else if constexpr (requires { Metric::kExpectsTies; }) {
+    return &score<Metric>;
   } else {
     return nullptr;
   }

@@ -34,7 +34,7 @@ class Rbp {
  public:
   using OfValues = SumOfGains<Rbp>;
   static constexpr std::string_view kAliases[] = {"rank_biased_precision"};
-  static constexpr std::string_view kOwnFields[] = {"weight"};
+  static constexpr std::string_view kOwnFields[] = {"rbp_over", "weight"};
   static constexpr MetricInfo info{
       .name = "rbp",
       .aliases = kAliases,
@@ -59,8 +59,9 @@ class Rbp {
     // No more, except by rounding.
     return std::min((1 - weights_.persistence()) * sum_, highest_gain_);
   }
-  static Ratio ratio_at(double expected, const CutoffCounts&, const Rules&) noexcept {
-    return {expected, 1};
+  [[nodiscard]] Ratio ratio_at(double expected, const CutoffCounts&,
+                               const Rules& rules) const noexcept {
+    return {expected, rbp_divisor(rules.rbp_over, highest_gain_)};
   }
 
  private:

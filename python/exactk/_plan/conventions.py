@@ -106,6 +106,8 @@ class Convention(Record, kw_only=True):
     recall_rank : {'round', 'plus_0.9'}, default 'round'
         The number of hits at a recall in interpolated precision: recall |T| rounded half up, or the integer part of
         recall |T| + 0.9.
+    rbp_over : {'one', 'highest_gain'}, default 'one'
+        The divisor of rbp: 1, or the user's highest gain where that is above 1.
     residual_tail : {'always', 'if_unjudged'}, default 'always'
         When the ranks below a list are part of rbp_residual: always, or only if an item of the list is not judged,
         which is 0 otherwise.
@@ -245,6 +247,7 @@ class Convention(Record, kw_only=True):
     ideal_over: Literal["cutoff", "min_cutoff_relevant", "min_list_relevant", "all_judged"] = "min_cutoff_relevant"
     gauc_over: Literal["impressions", "positives"] = "impressions"
     recall_rank: Literal["round", "plus_0.9"] = "round"
+    rbp_over: Literal["one", "highest_gain"] = "one"
     residual_tail: Literal["always", "if_unjudged"] = "always"
     rbo_over: Literal["extrapolated", "truncated"] = "extrapolated"
     compatibility_over: Literal["ideal", "weights"] = "ideal"

@@ -47,6 +47,7 @@ ApOver: _t.TypeAlias = _t.Literal["cutoff", "list", "relevant", "min_cutoff_rele
 IdealOver: _t.TypeAlias = _t.Literal["cutoff", "min_cutoff_relevant", "min_list_relevant", "all_judged"]
 GaucOver: _t.TypeAlias = _t.Literal["impressions", "positives"]
 RecallRank: _t.TypeAlias = _t.Literal["round", "plus_0.9"]
+RbpOver: _t.TypeAlias = _t.Literal["one", "highest_gain"]
 ResidualTail: _t.TypeAlias = _t.Literal["always", "if_unjudged"]
 RboOver: _t.TypeAlias = _t.Literal["extrapolated", "truncated"]
 CompatibilityOver: _t.TypeAlias = _t.Literal["ideal", "weights"]
@@ -104,6 +105,7 @@ class FieldTypes(_t.TypedDict, total=False):
     ideal_over: IdealOver
     gauc_over: GaucOver
     recall_rank: RecallRank
+    rbp_over: RbpOver
     residual_tail: ResidualTail
     rbo_over: RboOver
     compatibility_over: CompatibilityOver

@@ -256,6 +256,7 @@ PRESETS: Mapping[str, Mapping[str, Any]] = MappingProxyType(
         # The current release, 10, and the previous one.
         "trec_eval": {
             "ap_over": "relevant",
+            "rbp_over": "highest_gain",
             "residual_tail": "if_unjudged",
             "users": "both",
             "empty_truth": "compute",
@@ -265,6 +266,7 @@ PRESETS: Mapping[str, Mapping[str, Any]] = MappingProxyType(
         },
         "trec_eval_complete": {
             "ap_over": "relevant",
+            "rbp_over": "highest_gain",
             "residual_tail": "if_unjudged",
             "empty_truth": "compute",
             "negative_grades": "unjudged",

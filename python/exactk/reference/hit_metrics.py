@@ -10,11 +10,13 @@ import math
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
+from decimal import Decimal
 from functools import partial
+from itertools import pairwise
 from typing import NamedTuple
 
 from exactk.reference.judge import JudgedItem, JudgedUser, counted_gain, gain, power_of_two
-from exactk.reference.rules import Rules, discount
+from exactk.reference.rules import DIGITS, Rules, discount, log2
 
 Ratio = tuple[float, float]
 Metric = Callable[[JudgedUser, int | None, Rules, float], Ratio]
@@ -219,6 +221,28 @@ def average_recall(user: JudgedUser, k: int | None, rules: Rules, _: float) -> R
     return total, divisor(rules["ap_over"], user, k) * divisor(rules["recall_over"], user, k)
 
 
+_SMOOTHING = 1e-5  # of the share of relevant items among judged ones
+
+
+@terms_of("inferred_average_precision")
+def inferred_precisions(user: JudgedUser, k: int | None, _rules: Rules, _: float) -> Iterator[Term]:
+    """1/i + (x + y + z)/i (x + e)/(x + y + 2e) for each hit, with x hits, y others judged and z others of the pool above."""
+    ranks, others, pooled = user.hit_ranks(k), 0, 0
+    for (rank, item), is_pooled in zip(user.counted(k), user.pooled, strict=False):
+        is_hit = item is not None and item.relevant
+        hits = bisect_right(ranks, rank) - 1
+        share = (hits + _SMOOTHING) / (hits + others + 2 * _SMOOTHING)
+        yield Term(1 / rank + (hits + others + pooled) / rank * share if is_hit else 0.0)
+        others += item is not None and not is_hit
+        pooled += is_pooled
+
+
+@register
+def inferred_average_precision(user: JudgedUser, k: int | None, rules: Rules, _: float) -> Ratio:
+    """Average precision, inferred from the judged items of a pool. Yilmaz, Aslam 2006, as in trec_eval."""
+    return added(inferred_precisions(user, k, rules, 0)), user.relevant
+
+
 @terms_of("q_measure")
 def blended_terms(user: JudgedUser, k: int | None, rules: Rules, beta: float) -> Iterator[Term]:
     """Yield (h(i) + beta G(i)) / (i + beta G*(i)) for each hit."""
@@ -315,6 +339,83 @@ def ndcg(user: JudgedUser, k: int | None, rules: Rules, _: float) -> Ratio:
     return bounded("ndcg", gained, ideal, user, rules)
 
 
+def _ideal_gains(user: JudgedUser, rules: Rules) -> list[float]:
+    """Return the gains of the relevant items, the highest first."""
+    return sorted((gain(item.grade, rules) for item in user.relevant_items), reverse=True)
+
+
+Gained = Callable[[int], float]
+"""DCG down to a rank."""
+
+
+def ndcg_at(user: JudgedUser, rank: int, rules: Rules, gained: float) -> float:
+    """Return what was gained over the DCG of the ideal ranking down to a rank, which no cutoff ends."""
+    ideal = _total_of(one * discount(rules, i) for i, one in enumerate(_ideal_gains(user, rules)[:rank], start=1))
+    return (gained if user.hits_repeat else min(gained, ideal)) / ideal if ideal else 0.0
+
+
+def _dcg_to(user: JudgedUser, rules: Rules) -> Gained:
+    return lambda rank: added(discounted_gains(user, rank, rules, 0))
+
+
+def _last_rank(user: JudgedUser, k: int | None) -> int:
+    return user.depth if k is None else min(k, user.depth)
+
+
+@register
+def average_ndcg(user: JudgedUser, k: int | None, rules: Rules, _: float) -> Ratio:
+    """Mean of nDCG at the rank of each item with a gain, of those not found that of the whole list: trec_eval's ndcg_rel."""
+    dcg_to, last = _dcg_to(user, rules), _last_rank(user, k)
+    ranks = [rank for rank, item in user.judged(k) if item.relevant and gain(item.grade, rules) > 0]
+    total = _total_of(ndcg_at(user, rank, rules, dcg_to(rank)) for rank in ranks)
+    gaining = sum(one > 0 for one in _ideal_gains(user, rules))
+    missed = max(gaining - len(ranks), 0)
+    return total + missed * ndcg_at(user, user.relevant, rules, dcg_to(last)), gaining
+
+
+def mean_ndcg(user: JudgedUser, k: int | None, rules: Rules, least: float, dcg_to: Gained) -> Ratio:
+    """Return the sum of nDCG at the ranks where the ideal gains fall, and of the whole list if that is longer, and how many."""
+    ideal, last = [*_ideal_gains(user, rules), 0.0], _last_rank(user, k)
+    if ideal[0] < least:
+        return 0, 1
+    falls = [rank for rank, (one, below) in enumerate(pairwise(ideal), start=1) if one > below]
+    values = [ndcg_at(user, rank, rules, dcg_to(min(rank, last))) for rank in falls]
+    if falls and last > falls[-1] + 1:
+        values.append(ndcg_at(user, falls[-1], rules, dcg_to(last)))
+    return _total_of(values), len(values)
+
+
+@register
+def r_ndcg(user: JudgedUser, k: int | None, rules: Rules, least: float) -> Ratio:
+    """Mean of nDCG at the ranks where the ideal gains fall, and of the whole list: trec_eval's Rndcg."""
+    return mean_ndcg(user, k, rules, least, _dcg_to(user, rules))
+
+
+def over_log2(gained: float, behind: float) -> float:
+    """Return gain / log2(2 + behind), rounded once."""
+    return float(DIGITS.divide(Decimal(gained), log2(2 + max(behind, 0.0))))
+
+
+@terms_of("normalized_gain")
+def gains_behind(user: JudgedUser, k: int | None, rules: Rules, _: float) -> Iterator[Term]:
+    """gain(i) / log2(2 + C(i) - G(i))."""
+    gains = [(rank, gain(item.grade, rules)) for rank, item in user.judged(k) if item.relevant]
+    for rank, item in user.counted(k):
+        gained = gain(item.grade, rules) if item is not None and item.relevant else 0.0
+        best = _ideal_gains(user, rules)[:rank]
+        cost = _total_of(max(1.0, one) for one in best) + (rank - len(best))
+        behind = cost - _total_of(one for other, one in gains if other <= rank)
+        weight = over_log2(1, behind)
+        yield Term(over_log2(gained, behind), gained, weight)
+
+
+@register
+def normalized_gain(user: JudgedUser, k: int | None, rules: Rules, _: float) -> Ratio:
+    """Sum of gain(i) / log2(2 + C(i) - G(i)), over all gains: trec_eval's G and, of binary gains, binG."""
+    total, whole = added(gains_behind(user, k, rules, 0)), _total_of(_ideal_gains(user, rules))
+    return total if user.hits_repeat else min(total, whole), whole
+
+
 def last_early_rank(user: JudgedUser, multiple: float) -> int:
     """Return the rank that the multiple of |T| is, as trec_eval rounds it."""
     return math.floor(multiple * user.relevant + 0.9)
@@ -373,7 +474,8 @@ def rbp(user: JudgedUser, k: int | None, rules: Rules, p: float) -> Ratio:
     """(1 - p) sum of gain(i) p^(i - 1), at most the highest gain. Moffat, Zobel 2008."""
     highest = max((counted_gain(item, rules) for item in user.relevant_items), default=1.0)
     gained = min((1 - p) * added(persistent_gains(user, k, rules, p)), highest)
-    return gained, _whole_gain(user, rules)
+    is_scaled = rules["rbp_over"] == "highest_gain" and rules["weight"] != "self_normalized"
+    return gained, max(highest, 1.0) if is_scaled else _whole_gain(user, rules)
 
 
 @undirected

@@ -110,6 +110,7 @@ def _faults_of_value(value: Value) -> dict[str, bool]:
         "users with 0 or 1 in a micro average": is_micro and bool(whole_users & {"zero", "one"}),
         "cutoff of pairs": info.pairwise and value.cutoff is not None,
         "expected ties": is_expected and value.custom is None and info.name not in EXPECTATIONS,
+        "expected ties of other gains than 1": is_expected and info.expects_unit_gains and rules["gain"] != "binary",
         "expected ties in a mean over hits": is_expected and info.averages_precisions and rules["ap_over"] == "hits",
         "head above 1": "tail" in info.own_fields and rules["tail"] != "at_most" and value.parameter > 1,
         "users of interactions": counts_users and rules["popularity"] == "interactions",

@@ -239,6 +239,7 @@ class JudgedUser:
     ties: tuple[int, ...]  # sizes of the ties, best first
     relevant_items: tuple[JudgedItem, ...]  # T
     nonrelevant: int  # judged items that are not relevant
+    pooled: tuple[bool, ...]  # parallel to ranking: an item with a negative grade that is no judgement
     hits_repeat: bool  # an item of T counts at more than one rank
     items: tuple[int, ...]  # ids, parallel to ranking
     repeats: tuple[bool, ...]  # parallel to ranking: an item that does not count again
@@ -393,6 +394,7 @@ def judge_user(
     If only some items may be hits, the others are in the list as if they were not relevant.
     """
     grades = judged_grades(truth, rules)
+    pooled = {item for item, _ in truth} - set(grades)
     if rules["unjudged"] == "remove":  # a condensed list: Sakai 2007
         groups, given_ranks = [[item for item in group if item in grades] for group in groups], None
     in_truth = {
@@ -420,6 +422,7 @@ def judge_user(
         ties=tuple(len(group) for group in groups if not excluded.issuperset(group)),
         relevant_items=tuple(in_truth[item] for item in counted if in_truth[item].relevant),
         nonrelevant=sum(not in_truth[item].relevant for item in counted),
+        pooled=tuple(item in pooled and not is_repeat for item, is_repeat in zip(remaining, repeats, strict=True)),
         hits_repeat=rules["duplicate_items"] == "count" and len(hits) > len(set(hits)),
         items=tuple(remaining),
         repeats=tuple(repeats),

@@ -49,8 +49,8 @@ LN_2 = Decimal(2).ln(DIGITS)
 
 
 @lru_cache(maxsize=1 << 16)
-def log2(number: int) -> Decimal:
-    """Return the binary logarithm of a positive integer."""
+def log2(number: float) -> Decimal:
+    """Return the binary logarithm of a positive number."""
     return DIGITS.divide(Decimal(number).ln(DIGITS), LN_2)
 
 

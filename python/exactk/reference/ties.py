@@ -8,6 +8,7 @@ R relevant items rank above it.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
@@ -21,6 +22,8 @@ from exactk.reference.hit_metrics import (
     ideal_gain,
     inverse_square,
     last_early_rank,
+    mean_ndcg,
+    over_log2,
 )
 from exactk.reference.judge import JudgedItem, JudgedUser, counted_gain, tied_hits
 from exactk.reference.rules import Rules, discount
@@ -148,6 +151,26 @@ def _expected_inverse_squares(tie: Tie, _user: JudgedUser, rules: Rules, t: floa
     return _gains(tie, rules) / tie.n * weights
 
 
+def _expected_gains_behind(tie: Tie, _user: JudgedUser, _rules: Rules, _: float) -> float:
+    """E[sum of 1 / log2(2 + misses above) at the hits]: with v misses among m ranks, m - v hits spread over v + 1 gaps."""
+    misses, above = tie.n - tie.r, tie.i - 1 - tie.R
+    total = discounts = 0.0
+    for v in range(min(misses, tie.m) + 1):
+        discounts += over_log2(1, above + v)
+        chance = math.comb(misses, v) * math.comb(tie.r, tie.m - v) / math.comb(tie.n, tie.m)
+        total += chance * (tie.m - v) / (v + 1) * discounts
+    return total
+
+
+def expected_r_ndcg(user: JudgedUser, k: int | None, rules: Rules, least: float) -> Ratio:
+    """nDCG at given ranks, of the expected gains of ties."""
+
+    def dcg_to(rank: int) -> float:
+        return added(Term(_expected_gains(tie, user, rules, 0)) for tie in _reached_ties(user, rank))
+
+    return mean_ndcg(user, k, rules, least, dcg_to)
+
+
 EXPECTATIONS: dict[str, Expectation | None] = {
     "auc": None,  # its formula already counts ties half
     "gauc": None,
@@ -167,6 +190,8 @@ EXPECTATIONS: dict[str, Expectation | None] = {
     "q_measure": _expected_blends,
     "insq": _expected_inverse_squares,
     "reciprocal_rank": _expected_reciprocal_rank,
+    "normalized_gain": _expected_gains_behind,  # of gains 1
+    "r_ndcg": None,
 }
 """What each tie adds to the numerator of a metric; None where the numerator is the expectation. No denominator depends on the order within ties."""
 
@@ -183,6 +208,8 @@ def expected_terms(metric: str, user: JudgedUser, k: int | None, rules: Rules, p
 
 def expected_ratio(metric: str, user: JudgedUser, k: int | None, rules: Rules, parameter: float) -> Ratio:
     """Return the expected numerator, and the denominator."""
+    if metric == "r_ndcg":
+        return expected_r_ndcg(user, k, rules, parameter)
     numerator, denominator = METRICS[metric](user, k, rules, parameter)
     if EXPECTATIONS[metric] is not None:
         numerator = added(expected_terms(metric, user, k, rules, parameter))
