@@ -270,7 +270,7 @@ def test_f71_measures_are_those_of_trec_eval(measures: str, names: list[str], ru
 
 
 @pytest.mark.parametrize(
-    "measure", ["infAP", "rbp", "iprec_at_recall.x", "iprec_at_recall.0.1,", "utility.1", "P.x", "Q.5"]
+    "measure", ["binG.1", "rbp.1", "iprec_at_recall.x", "iprec_at_recall.0.1,", "utility.1", "P.x", "Q.5"]
 )
 def test_f71_measures_that_there_are_not(measure: str, run: Run) -> None:
     assert_refused(run(*EVALUATE, "--format", "trec", "-m", measure), measure.partition(".")[0])

@@ -21,7 +21,11 @@ from refusals import refused
 from strategies import OF_COLLECTION, WITHOUT_ITEMS, Evaluation, examples, in_pairs, spell, spellings
 from test_reference import assert_same
 
-EXPECTED = [text for name in EXPECTATIONS for text in spellings(name, [1, 2, 3, 5, 8])]
+EXPECTED = [
+    f"{text}(gain=binary)" if metric_registry[name].expects_unit_gains else text
+    for name in EXPECTATIONS
+    for text in spellings(name, [1, 2, 3, 5, 8])
+]
 
 
 def with_ties(ties: Any, **changes: Any) -> exactk.Convention:

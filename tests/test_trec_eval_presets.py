@@ -50,6 +50,21 @@ METRICS = {
     "11pt_avg": "eleven_point_precision",
     **{f"Rprec_mult_{fifths / 5:.2f}": f"r_precision(multiple={fifths / 5})" for fifths in range(1, 11)},
 }
+OF_GAINS = {  # which -l is not for
+    "G": "normalized_gain(min_grade=None)",
+    "ndcg_rel": "average_ndcg(min_grade=None)",
+    "Rndcg": "r_ndcg(min_grade=None,least_gain={level})",
+}
+OF_10 = {
+    "rbp": "rbp(p=0.9,min_grade=None)",
+    "rbp_resid": "rbp_residual(p=0.9)",
+    **{f"unj_{k}": f"unjudged@{k}" for k in (5, 10, 20)},
+}
+METRICS |= {"infAP": "inferred_average_precision", "binG": "normalized_gain(gain=binary)"}
+DIFFERENCES = {  # of counts
+    "utility": ({"num_hits": 2, "num_recommended": -1}, 1),
+    "num_nonrel_judged_ret": ({"num_recommended(unjudged=remove)": 1, "num_hits": -1}, None),  # summed over queries
+}
 GEOMETRIC = {"gm_map": "average_precision(average=geometric)", "gm_bpref": "bpref(average=geometric)"}  # means alone
 SUMS = frozenset({"num_ret", "num_rel", "num_rel_ret"})  # whose mean is printed as the sum
 
@@ -121,8 +136,17 @@ def our_values(case: str, version: str, options: Options, metrics: dict[str, str
     convention = convention_of(version, options)
     run = read_run(RECORDINGS / f"{case}.run", options.depth, narrowed=convention.score_dtype == "float32")
     truth = read_qrels(RECORDINGS / f"{case}.qrels")
-    report: Any = exactk.evaluate(truth, run, list(metrics.values()), convention=convention, per_user=True)
+    metrics = {name: metric.format(level=options.level) for name, metric in metrics.items()}
+    terms = [metric for weights, _ in DIFFERENCES.values() for metric in weights]
+    report: Any = exactk.evaluate(truth, run, [*metrics.values(), *terms], convention=convention, per_user=True)
     ours: dict[tuple[str, str], float] = {}
+    keys, evaluated = report.users.tolist(), report.counts["evaluated"]["num_hits"]
+    for measure, (weights, divisor) in DIFFERENCES.items():
+        numbers = sum(weight * report.per_user[metric] for metric, weight in weights.items())
+        ours |= {(measure, query): value for query, value in zip(keys, numbers.tolist(), strict=True)}
+        total = round(sum(weight * report[metric] * evaluated for metric, weight in weights.items()))
+        ours[measure, "all"] = total / (evaluated if divisor else 1)
+    ours["num_q", "all"] = evaluated
     for measure, metric in metrics.items():
         ours[measure, "all"] = report[metric] * (report.counts["evaluated"][metric] if measure in SUMS else 1)
         ours |= {
@@ -132,14 +156,25 @@ def our_values(case: str, version: str, options: Options, metrics: dict[str, str
     return ours
 
 
-# What exactk has no metric for.
-OTHER_MEASURES = re.compile(
-    r"(num_q|num_nonrel_judged_ret|infAP|utility|binG|G|ndcg_rel|Rndcg|rbp|rbp_resid|unj_\d+|relstring|runid)"
-)
+# No numbers: the tag of the run, and the grades of its lists, which `exactk.judge` has.
+TEXTS = {"runid", "relstring"}
 # How far apart the numbers are, in units in the last place: trec_eval adds up the users' values one after another, where
 # exactk rounds the exact sum once, and divides each gain by a logarithm, where exactk multiplies.
-ULPS_OF_USERS = {"ndcg": 3, "ndcg_cut": 3, "set_F": 1, "11pt_avg": 3}
+ULPS_OF_USERS = {
+    "ndcg": 3,
+    "ndcg_cut": 3,
+    "set_F": 1,
+    "11pt_avg": 3,
+    "infAP": 4,
+    "binG": 4,
+    "G": 4,
+    "ndcg_rel": 4,
+    "Rndcg": 4,
+    "rbp": 8,
+    "rbp_resid": 40,
+}
 ULPS_OF_MEANS = 3
+ULPS_OF_RESIDUALS = 8  # 1 minus a sum, where trec_eval adds up the rest
 ULPS_OF_GEOMETRIC_MEANS = 9
 
 pytestmark = [
@@ -152,6 +187,8 @@ def most_ulps(measure: str, query: str) -> int:
     """Return how far apart two numbers may be."""
     if query != "all":
         return ULPS_OF_USERS.get(re.sub(r"_\d+$", "", measure), 0)
+    if measure == "rbp_resid":
+        return ULPS_OF_RESIDUALS
     return ULPS_OF_GEOMETRIC_MEANS if measure in GEOMETRIC else ULPS_OF_MEANS
 
 
@@ -169,16 +206,37 @@ def test_f72_the_preset_says_what_trec_eval_printed(case: str, version: str, opt
         assert "not found in qrels" in recording.read_text(encoding="utf-8")
         return
     theirs = recorded_values(recording)
-    assert {measure for measure, _ in theirs if not OTHER_MEASURES.fullmatch(measure)} == {*METRICS, *GEOMETRIC}
-    ours = our_values(case, version, options, METRICS | GEOMETRIC)
+    metrics = METRICS | GEOMETRIC | OF_GAINS | (OF_10 if version == "10.0" else {})
+    theirs = {key: number for key, number in theirs.items() if key[0] not in TEXTS}
+    assert {measure for measure, _ in theirs} == {*metrics, *DIFFERENCES, "num_q"}
+    ours = our_values(case, version, options, metrics)
     wrong = {
-        key: (ours[key], number)
-        for key, number in theirs.items()
-        if not OTHER_MEASURES.fullmatch(key[0]) and not ulps(ours[key], number) <= most_ulps(*key)
+        key: (ours[key], number) for key, number in theirs.items() if not ulps(ours[key], number) <= most_ulps(*key)
     }
     assert wrong == {}
     queries = {query for measure, query in ours if query != "all" and not math.isnan(ours[measure, query])}
     assert options.suffix != "q" or queries == {query for _, query in theirs} - {"all"}
+
+
+@pytest.mark.parametrize("case", CASES)
+@pytest.mark.parametrize("version", PRESETS)
+def test_f72_the_grades_of_lists(case: str, version: str) -> None:
+    """Negative grades are shown here, though they are no judgements."""
+    assert RECORDINGS is not None
+    lines = (RECORDINGS / f"{case}.{version}.q.out").read_text(encoding="utf-8").splitlines()
+    rows = [line.split("\t") for line in lines if line.startswith("relstring ")]
+    convention = convention_of(version, OPTIONS[0]).replace(negative_grades="zero_gain")
+    run = read_run(RECORDINGS / f"{case}.run", None, narrowed=False)
+    judged = exactk.judge(read_qrels(RECORDINGS / f"{case}.qrels"), run, 10, convention=convention)
+
+    def mark(grade: float) -> str:
+        return "-" if math.isnan(grade) else "." if grade < 0 else str(int(grade))
+
+    ours = {
+        query: "".join(map(mark, judged[query].grades[0, : judged[query].lengths[0]].tolist())) for _, query, _ in rows
+    }
+    assert ours == {query: text.strip("'") for _, query, text in rows}
+    assert rows or case == "case05"
 
 
 def test_f72_the_releases_differ_on_float32_ties_and_the_ranks_of_recalls() -> None:
@@ -187,7 +245,8 @@ def test_f72_the_releases_differ_on_float32_ties_and_the_ranks_of_recalls() -> N
     assert difference == {
         "score_dtype": ("native", "float32"),
         "recall_rank": ("round", "plus_0.9"),
-        "residual_tail": ("if_unjudged", "always"),  # a measure of 10 alone
+        "rbp_over": ("highest_gain", "one"),  # measures of 10 alone
+        "residual_tail": ("if_unjudged", "always"),
     }
     assert exactk.conventions["trec_eval_complete"].diff("trec_eval_9_complete") == difference
     new, old = (our_values("case04", version, OPTIONS[0], METRICS) for version in PRESETS)

@@ -267,7 +267,6 @@ def _evaluate_systems(arguments: argparse.Namespace, systems: Mapping[str, Seque
         if request.trec and data:
             trec.check_complete(request.base, data.truth, data.predictions, result)
             trec.check_evaluated(result)
-            trec.tell_missing_measures(request.trec.without_metric)
         check_bounded(result, arguments.bounds)
     gate = (
         check_claims(result, request.claims, arguments.gate_group)
@@ -340,6 +339,8 @@ def _check_options(arguments: argparse.Namespace, inputs: Sequence[Input]) -> No
         arguments.parser.error(
             "-c goes with --format trec; --set missing_list=... says what users without a list count"
         )
+    if arguments.documents and not as_trec:
+        arguments.parser.error("-N goes with --format trec, whose utility counts documents outside of both files")
     if arguments.groups and as_trec:
         arguments.parser.error("--groups goes with any format but trec, which has no values of groups")
     option = asked_differences(arguments)
@@ -361,7 +362,10 @@ def _request(arguments: argparse.Namespace) -> EvaluationRequest:
         base = as_convention(arguments.convention or (trec.CONVENTION if as_trec else DEFAULTS["convention"])).name
     base = trec.complete_base(base) if arguments.complete else base
     convention = as_convention({"base": base, **changes_of(arguments)})
-    of_trec = trec.parse_measures(arguments.metrics or trec.DEFAULT_MEASURES, base) if as_trec else None
+    of_trec = None
+    if as_trec:
+        measures = arguments.metrics or trec.DEFAULT_MEASURES
+        of_trec = trec.parse_measures(measures, base, convention.min_grade, arguments.documents)
     requested = of_trec.metrics if of_trec else arguments.metrics or list(arguments.default_metrics)
     margins = margins_of(arguments, convention)
     claims = claimed_values(arguments.gates, convention, margins)

@@ -199,6 +199,14 @@ def add_options(
             help="with --format trec, count queries of the qrels without results as 0, by the convention "
             "trec_eval_complete or trec_eval_9_complete",
         )
+        parser.add_argument(
+            "-N",
+            dest="documents",
+            type=parse_count,
+            metavar="NUM",
+            default=0,
+            help="with --format trec, the number of documents of the collection, which utility reads",
+        )
     _add_threads_option(parser)
     parser.add_argument("--no-progress", action="store_true", help="do not draw a progress bar")
 
@@ -348,7 +356,8 @@ def _run_systems(arguments: argparse.Namespace, systems: Mapping[str, Sequence[P
     if request.trec and data:
         tag = _runid(arguments, systems[""]) if "" in systems else ""  # others have their names
         in_run = trec.users_of_runs(request.base, data.predictions)
-        output = trec.Output(request.trec, arguments.users, tag, in_run)
+        judged = trec.judged_lists(request.trec, data.truth, data.predictions, data.options) if arguments.users else {}
+        output = trec.Output(request.trec, arguments.users, tag, in_run, judged)
         print_text(format_result(result, arguments.format, evaluated.provenance, output), is_data=True)
     else:
         has_differences = bool(asked_differences(arguments))
@@ -412,7 +421,9 @@ def add_report(commands: Commands) -> None:
     add_options(parser, several=True, prints=False, metrics=_METRICS)
     add_comparison_options(parser)
     add_gate_options(parser)
-    parser.set_defaults(on_error=write_junit_error, format="table", users=False, complete=False, **NO_SHARDS)
+    parser.set_defaults(
+        on_error=write_junit_error, format="table", users=False, complete=False, documents=0, **NO_SHARDS
+    )
 
 
 def run_report(arguments: argparse.Namespace) -> int:

@@ -66,6 +66,7 @@ MEASURES: Mapping[str, Measure] = MappingProxyType(
         "Rprec": Measure("r_precision", _JUDGING),
         "IPrec": Measure("interpolated_precision", _JUDGING, at="recall"),
         "Bpref": Measure("bpref", (_REL,)),
+        "infAP": Measure("inferred_average_precision", (_REL,)),
         "RBP": Measure("rbp", (_REL_OF_RBP,)),
         "SetP": Measure("precision", (*_JUDGING, _RELATIVE)),
         "SetR": Measure("recall", (_REL,)),

@@ -6,10 +6,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-
-
-_IN_PYTHON = "in Python, exactk.compat.pytrec_eval has it, as in trec_eval 9"
+    from collections.abc import Iterable, Mapping, Sequence
 
 
 class TrecMeasure(NamedTuple):
@@ -25,12 +22,8 @@ class TrecMeasure(NamedTuple):
     is_total: bool = False  # of users, of a measure with terms
     since_10: bool = False
     in_sets: bool = True
-    instead: str = _IN_PYTHON  # what exactk has in place of a measure without a metric
-
-    @property
-    def is_supported(self) -> bool:
-        """Whether exactk has it."""
-        return bool(self.metric or self.terms)
+    has_gains: bool = False  # as parameters
+    of_grades: bool = False  # a text of the grades in a list, for each user alone
 
     def metric_string(self, cutoffs: str = "") -> str:
         """Return exactk's metric at the given cutoffs or levels, or the default ones."""
@@ -44,18 +37,34 @@ class TrecMeasure(NamedTuple):
 _MEAN = "(average=macro)"
 
 
-def utility(weights: Iterable[float] = (1, -1, 0, 0)) -> Mapping[str, float]:
-    """Return the weights of the counts that trec_eval's utility is the sum of; documents outside of both files are none.
+_OF_LISTS = "(average=macro,missing_list=zero)"
+
+
+def utility(
+    weights: Iterable[float] = (1, -1, 0, 0), documents: int = 0, *, is_complete: bool = False
+) -> Mapping[str, float]:
+    """Return the weights of the counts that trec_eval's utility is the sum of, for a collection of so many documents.
 
     Its own weights are those of relevant and other documents in the run, and of relevant and other ones outside of it.
+    Queries without results count 0 where they are among the others.
     """
     hit, retrieved, missed, other = weights
     counts = {
-        "num_hits": hit - retrieved - missed + other,
-        "num_recommended": retrieved - other,
-        "num_relevant": missed - other,
+        f"num_hits{_MEAN}": hit - retrieved - missed + other,
+        f"num_recommended{_MEAN}": retrieved - other,
+        f"num_relevant{_OF_LISTS if is_complete else _MEAN}": missed - other,
+        f"user_coverage{_MEAN}": other * documents,  # 1 for each query with results
     }
-    return {f"{count}{_MEAN}": weight for count, weight in counts.items()}
+    return {count: weight for count, weight in counts.items() if weight} or {f"num_hits{_MEAN}": 0}
+
+
+def mean_precision_at(recalls: Sequence[float]) -> Mapping[str, float]:
+    """Return the weights of the interpolated precisions that trec_eval's 11pt_avg is the mean of."""
+    weights: dict[str, float] = {}
+    for recall in recalls:
+        metric = f"interpolated_precision(recall={recall!r})"
+        weights[metric] = weights.get(metric, 0) + 1 / len(recalls)
+    return weights
 
 
 _CUTOFFS = (5, 10, 15, 20, 30, 100, 200, 500, 1000)
@@ -75,19 +84,19 @@ TREC_MEASURES = (
     TrecMeasure("recip_rank", "reciprocal_rank"),
     TrecMeasure("iprec_at_recall", "interpolated_precision", "(recall={})", levels=_RECALLS),
     TrecMeasure("P", "precision", cutoffs=_CUTOFFS),
-    TrecMeasure("relstring", instead="in Python, exactk.judge has the grade at each rank"),
+    TrecMeasure("relstring", of_grades=True),
     TrecMeasure("recall", "recall", cutoffs=_CUTOFFS),
-    TrecMeasure("infAP"),
+    TrecMeasure("infAP", "inferred_average_precision"),
     TrecMeasure("gm_bpref", "bpref", _GEOMETRIC, only_mean=True),
     TrecMeasure("Rprec_mult", "r_precision", "(multiple={})", levels=_MULTIPLES),
     TrecMeasure("utility", terms=utility()),
     TrecMeasure("11pt_avg", "eleven_point_precision"),
-    TrecMeasure("binG"),
-    TrecMeasure("G"),
-    TrecMeasure("dcg", "dcg", _ANY_RELEVANT, since_10=True, in_sets=False),
-    TrecMeasure("ndcg", "ndcg", _ANY_RELEVANT),
-    TrecMeasure("ndcg_rel"),
-    TrecMeasure("Rndcg"),
+    TrecMeasure("binG", "normalized_gain", "(gain=binary)"),
+    TrecMeasure("G", "normalized_gain", _ANY_RELEVANT, has_gains=True),
+    TrecMeasure("dcg", "dcg", _ANY_RELEVANT, since_10=True, in_sets=False, has_gains=True),
+    TrecMeasure("ndcg", "ndcg", _ANY_RELEVANT, has_gains=True),
+    TrecMeasure("ndcg_rel", "average_ndcg", _ANY_RELEVANT, has_gains=True),
+    TrecMeasure("Rndcg", "r_ndcg", _ANY_RELEVANT, has_gains=True),
     TrecMeasure("ndcg_cut", "ndcg", _ANY_RELEVANT, cutoffs=_CUTOFFS),
     TrecMeasure("map_cut", "average_precision", cutoffs=_CUTOFFS),
     TrecMeasure("relative_P", "recall", "(recall_over=min_cutoff_relevant)", cutoffs=_CUTOFFS),
@@ -102,7 +111,7 @@ TREC_MEASURES = (
         terms={"num_recommended(average=macro,unjudged=remove)": 1, f"num_hits{_MEAN}": -1},
         is_total=True,
     ),
-    TrecMeasure("rbp", since_10=True, instead="-m 'rbp(p=0.9)' does not divide gains by the query's highest grade"),
+    TrecMeasure("rbp", "rbp", "(p=0.9,rbp_over=highest_gain,min_grade=None)", since_10=True),
     TrecMeasure("rbp_resid", "rbp_residual", "(p=0.9)", since_10=True),
     TrecMeasure("unj", "unjudged", cutoffs=(5, 10, 20), since_10=True),
 )

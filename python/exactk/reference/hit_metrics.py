@@ -358,14 +358,14 @@ def _dcg_to(user: JudgedUser, rules: Rules) -> Gained:
     return lambda rank: added(discounted_gains(user, rank, rules, 0))
 
 
-def _last_rank(user: JudgedUser, k: int | None) -> int:
+def _rank_of_end(user: JudgedUser, k: int | None) -> int:
     return user.depth if k is None else min(k, user.depth)
 
 
 @register
 def average_ndcg(user: JudgedUser, k: int | None, rules: Rules, _: float) -> Ratio:
     """Mean of nDCG at the rank of each item with a gain, of those not found that of the whole list: trec_eval's ndcg_rel."""
-    dcg_to, last = _dcg_to(user, rules), _last_rank(user, k)
+    dcg_to, last = _dcg_to(user, rules), _rank_of_end(user, k)
     ranks = [rank for rank, item in user.judged(k) if item.relevant and gain(item.grade, rules) > 0]
     total = _total_of(ndcg_at(user, rank, rules, dcg_to(rank)) for rank in ranks)
     gaining = sum(one > 0 for one in _ideal_gains(user, rules))
@@ -375,7 +375,7 @@ def average_ndcg(user: JudgedUser, k: int | None, rules: Rules, _: float) -> Rat
 
 def mean_ndcg(user: JudgedUser, k: int | None, rules: Rules, least: float, dcg_to: Gained) -> Ratio:
     """Return the sum of nDCG at the ranks where the ideal gains fall, and of the whole list if that is longer, and how many."""
-    ideal, last = [*_ideal_gains(user, rules), 0.0], _last_rank(user, k)
+    ideal, last = [*_ideal_gains(user, rules), 0.0], _rank_of_end(user, k)
     if ideal[0] < least:
         return 0, 1
     falls = [rank for rank, (one, below) in enumerate(pairwise(ideal), start=1) if one > below]

@@ -8,13 +8,13 @@ R relevant items rank above it.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 from exactk.reference.hit_metrics import (
     METRICS,
     TERMS,
+    Metric,
     Ratio,
     Term,
     added,
@@ -151,15 +151,27 @@ def _expected_inverse_squares(tie: Tie, _user: JudgedUser, rules: Rules, t: floa
     return _gains(tie, rules) / tie.n * weights
 
 
+_LARGE = 2.0**512
+
+
 def _expected_gains_behind(tie: Tie, _user: JudgedUser, _rules: Rules, _: float) -> float:
-    """E[sum of 1 / log2(2 + misses above) at the hits]: with v misses among m ranks, m - v hits spread over v + 1 gaps."""
+    """E[sum of 1 / log2(2 + misses above) at the hits]: with v misses among m ranks, m - v hits spread over v + 1 gaps.
+
+    That there are v has a chance in proportion to C(n - r, v) C(r, m - v), which is made from v to v + 1.
+    """
     misses, above = tie.n - tie.r, tie.i - 1 - tie.R
-    total = discounts = 0.0
+    weight, weights, total, discounts = 1.0, 0.0, 0.0, 0.0
     for v in range(min(misses, tie.m) + 1):
         discounts += over_log2(1, above + v)
-        chance = math.comb(misses, v) * math.comb(tie.r, tie.m - v) / math.comb(tie.n, tie.m)
-        total += chance * (tie.m - v) / (v + 1) * discounts
-    return total
+        if v < tie.m - tie.r:
+            continue
+        weights += weight
+        total += weight * ((tie.m - v) / (v + 1) * discounts)
+        weight *= (misses - v) / (v + 1)
+        weight *= (tie.m - v) / (v + 1 - (tie.m - tie.r))
+        if weight >= _LARGE:
+            weight, weights, total = weight / _LARGE, weights / _LARGE, total / _LARGE
+    return total / weights
 
 
 def expected_r_ndcg(user: JudgedUser, k: int | None, rules: Rules, least: float) -> Ratio:
@@ -196,6 +208,10 @@ EXPECTATIONS: dict[str, Expectation | None] = {
 """What each tie adds to the numerator of a metric; None where the numerator is the expectation. No denominator depends on the order within ties."""
 
 
+EXPECTED_RATIOS: dict[str, Metric] = {"r_ndcg": expected_r_ndcg}
+"""The formulas that take the expectation of each tie where they read it."""
+
+
 def expected_terms(metric: str, user: JudgedUser, k: int | None, rules: Rules, parameter: float) -> Iterator[Term]:
     """Return what each item adds to the expected numerator: the first item of a tie what the tie does."""
     expectation = EXPECTATIONS[metric]
@@ -208,8 +224,8 @@ def expected_terms(metric: str, user: JudgedUser, k: int | None, rules: Rules, p
 
 def expected_ratio(metric: str, user: JudgedUser, k: int | None, rules: Rules, parameter: float) -> Ratio:
     """Return the expected numerator, and the denominator."""
-    if metric == "r_ndcg":
-        return expected_r_ndcg(user, k, rules, parameter)
+    if metric in EXPECTED_RATIOS:
+        return EXPECTED_RATIOS[metric](user, k, rules, parameter)
     numerator, denominator = METRICS[metric](user, k, rules, parameter)
     if EXPECTATIONS[metric] is not None:
         numerator = added(expected_terms(metric, user, k, rules, parameter))
