@@ -125,7 +125,7 @@ std::uint64_t hash_of(const Predictions& predictions, Ties ties) {
 TEST_CASE("F31: lists have the same bits on every platform") {
   std::mt19937_64 random(1);
   const OwnedLists predictions = lists(drawn_rows(random, 40));
-  CHECK(hash_of(predictions.view(), Ties::lowest_id) == 0xcfd20dced3148ce0U);
+  CHECK(hash_of(predictions.view(), Ties::lowest_id) == 0x8dff61d3015addd7U);
 }
 
 TEST_CASE("F31: scores have the same bits on every platform") {
@@ -137,8 +137,8 @@ TEST_CASE("F31: scores have the same bits on every platform") {
                            .items = kItems,
                            .row_stride = kItems * sizeof(float),
                            .item_stride = sizeof(float)};
-  CHECK(hash_of(matrix, Ties::lowest_id) == 0x572b28c225ac8418U);
-  CHECK(hash_of(matrix, Ties::shared) == 0xcde12779577e5be3U);
+  CHECK(hash_of(matrix, Ties::lowest_id) == 0x3bed93db5dbadb29U);
+  CHECK(hash_of(matrix, Ties::shared) == 0xa66201f4fc71e77fU);
   CHECK(hash_of(matrix, Ties::expected) == 0xc46c7ebb11eaba2fU);
 }
 
@@ -158,11 +158,11 @@ TEST_CASE("F31: embeddings have the same bits on every platform") {
                                   .rows = kItems,
                                   .row_stride = kWidth * sizeof(double)},
                         .width = kWidth};
-  CHECK(hash_of(embeddings, Ties::lowest_id) == 0x41e5847b7e3bb805U);
+  CHECK(hash_of(embeddings, Ties::lowest_id) == 0x546a1534fd0fe11eU);
   embeddings.similarity = Similarity::cosine;
-  CHECK(hash_of(embeddings, Ties::lowest_id) == 0x59a90667a59daa6eU);
+  CHECK(hash_of(embeddings, Ties::lowest_id) == 0x86473ee75f6f55a4U);
   embeddings.similarity = Similarity::euclidean;
-  CHECK(hash_of(embeddings, Ties::lowest_id) == 0x8845657ea663c7b7U);
+  CHECK(hash_of(embeddings, Ties::lowest_id) == 0x17198c604b546cccU);
 }
 
 }  // namespace
