@@ -12,17 +12,17 @@ from exactk._inputs.model.lists import Rankings
 from exactk._inputs.model.rows import Rows
 from exactk._inputs.truth import Truth
 from exactk._plan.conventions import as_convention
-from exactk.compat._judged_measures import retrieved_blocks
 from exactk.compat._ranx_data import flat_values, offsets_of, reversed_rising_order
-from exactk.compat._user_values import user_values
+from exactk.compat._user_values import judged_blocks, user_values
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from exactk.compat._judged_measures import RetrievedLists
+    from exactk._engine.problem import JudgedCells
 
 
 Values = np.ndarray[Any, np.dtype[np.float64]]
+Integers = np.ndarray[Any, np.dtype[np.int64]]
 
 _NAMES = {
     "hits": "num_hits",
@@ -118,15 +118,20 @@ class RankedDocuments(NamedTuple):
     def _bpref(self, level: int) -> Values:
         """Return bpref as ranx defines it: NaN if a relevant document is found of a query without non-relevant ones."""
         convention = as_convention({"base": "ranx", "min_grade": level})
-        blocks = map(_bpref_of_lists, retrieved_blocks(self.truth, self.rankings, convention))
-        return np.concatenate([np.zeros(0), *blocks])
+        blocks, first = [np.zeros(0)], 0
+        for lists in judged_blocks(self.truth, self.rankings, "num_hits", convention):
+            graded = np.diff(self.truth.indptr[first : first + len(lists.items) + 1])
+            first += len(lists.items)
+            blocks.append(_bpref_of_lists(lists, graded))
+        return np.concatenate(blocks)
 
 
-def _bpref_of_lists(lists: RetrievedLists) -> Values:
-    is_irrelevant = (lists.is_judged | lists.is_pooled) & ~lists.hits
+def _bpref_of_lists(lists: JudgedCells, graded: Integers) -> Values:
+    """Return bpref of lists whose truths have so many documents, which are numbers below these."""
+    is_irrelevant = (lists.items >= 0) & (lists.items < graded[:, np.newaxis]) & ~lists.hits
     above = np.minimum(np.cumsum(is_irrelevant, axis=1), lists.relevant[:, np.newaxis])
     with np.errstate(invalid="ignore", divide="ignore"):
-        penalties = above / np.minimum(lists.relevant, lists.graded - lists.relevant)[:, np.newaxis]
+        penalties = above / np.minimum(lists.relevant, graded - lists.relevant)[:, np.newaxis]
         total: Values = np.where(lists.hits, 1 - penalties, 0).sum(axis=1) / lists.relevant
     return np.where(lists.relevant > 0, total, 0)
 

@@ -6,6 +6,7 @@ judged is asked of the dict of its query.
 
 from __future__ import annotations
 
+import math
 import re
 from functools import cache, lru_cache
 from itertools import accumulate, chain
@@ -18,12 +19,11 @@ from exactk._inputs.model.lists import Rankings
 from exactk._inputs.model.rows import Rows, reindex
 from exactk._inputs.truth import Truth
 from exactk._plan.conventions import as_convention
-from exactk._plan.trec_measures import HEADER, MEASURE_SETS, MEASURES_BY_NAME
-from exactk.compat._judged_measures import JUDGED_MEASURES, retrieved_blocks
+from exactk._plan.trec_measures import HEADER, MEASURE_SETS, MEASURES_BY_NAME, mean_precision_at, utility
 from exactk.compat._user_values import user_values
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence, Sized
+    from collections.abc import Callable, Iterable, Mapping, Sequence, Sized
 
     from numpy.typing import NDArray
 
@@ -222,36 +222,46 @@ class Request(NamedTuple):
     @property
     def names(self) -> list[str]:
         """The names of the values, as in results."""
-        judged = JUDGED_MEASURES.get(self.name)
-        if judged is not None and judged.is_listed:
-            return [f"{self.name}_{parameter:3.2f}" for parameter in self.parameters]
-        if judged is not None or not self.parameters:
+        if not self.parameters or self.name in _OF_ALL_PARAMETERS:
             return [self.name]
-        return [f"{self.name}_{cutoff}" for cutoff in self.parameters]
+        of_levels = self.name in MEASURES_BY_NAME and bool(MEASURES_BY_NAME[self.name].levels)
+        return [f"{self.name}_{one:3.2f}" if of_levels else f"{self.name}_{one}" for one in self.parameters]
 
-    def columns(
-        self, values: Mapping[str, NDArray[np.float64]], judged: Mapping[Request, NDArray[np.float64]], users: int
-    ) -> list[NDArray[np.float64]]:
+    def columns(self, values: Mapping[str, NDArray[np.float64]], users: int) -> list[NDArray[np.float64]]:
         """Return the values of the users for each name."""
         if self.name in _CONSTANTS:
             return [np.full(users, _CONSTANTS[self.name])]
-        if self in judged:
-            return list(judged[self].T)
-        columns = [values[metric] for metric in metrics_of(self)]
+        terms = terms_of(self)
+        columns = [sum((weight * values[one] for one, weight in of_name), np.zeros(users)) for of_name in terms]
         return [np.log(np.maximum(one, _LEAST)) for one in columns] if self.name in _LOGARITHMS else columns
 
 
+_OF_ALL_PARAMETERS: Mapping[str, Callable[[tuple[float, ...]], Mapping[str, float]]] = {
+    "utility": utility,
+    "11pt_avg": mean_precision_at,
+    "set_F": lambda weights: {f"fbeta(beta={math.sqrt(weights[0])!r})": 1.0},
+}
+"""The metrics, with their weights, of measures that have one value for all their parameters."""
+
+_PARAMETER_COUNTS = {"utility": 4, "set_F": 1}
+
+
 @lru_cache
-def metrics_of(request: Request) -> tuple[str, ...]:
-    """Return the metrics of exactk of which a measure is made."""
-    if request.name in _LOGARITHMS:
-        return (_LOGARITHMS[request.name],)
-    if request.name in _CONSTANTS or request.name in JUDGED_MEASURES:
+def terms_of(request: Request) -> tuple[tuple[tuple[str, float], ...], ...]:
+    """Return, for each name, the metrics of exactk that add up to it, with their weights."""
+    name, parameters = request
+    if name in _CONSTANTS:
         return ()
-    measure = MEASURES_BY_NAME[request.name]
-    if not request.parameters:
-        return (measure.metric_string(),)
-    return tuple(measure.metric_string(str(cutoff)) for cutoff in request.parameters)
+    if name in _LOGARITHMS:
+        return (((_LOGARITHMS[name], 1.0),),)
+    if parameters and name in _OF_ALL_PARAMETERS:
+        return (tuple(_OF_ALL_PARAMETERS[name](parameters).items()),)
+    measure = MEASURES_BY_NAME[name]
+    if measure.terms:
+        return (tuple(measure.terms.items()),)
+    if not parameters:
+        return (((measure.metric_string(), 1.0),),)
+    return tuple(((measure.metric_string(repr(one)), 1.0),) for one in parameters)
 
 
 _ORDER = {name: position for position, name in enumerate((*HEADER, *MEASURES_BY_NAME))}
@@ -283,18 +293,22 @@ def _split(measure: object) -> tuple[str, list[str]]:
 
 
 def _checked(name: str, given: set[str]) -> Request:
-    judged, has_cutoffs = JUDGED_MEASURES.get(name), bool(name in MEASURES_BY_NAME and MEASURES_BY_NAME[name].cutoffs)
-    if judged is not None:
-        parameters = tuple(map(float, sorted(given))) or judged.parameters
-        if given and judged.parameter_count is not None and len(parameters) != judged.parameter_count:
-            raise _unsupported(f"{name}.{','.join(sorted(given))}", f"{name} has {judged.parameter_count} parameters")
-        return Request(name, tuple(sorted(parameters)) if judged.is_listed else parameters)
+    measure = MEASURES_BY_NAME.get(name)
+    asked = f"{name}.{','.join(sorted(given))}"
+    if name in _OF_ALL_PARAMETERS or (measure is not None and measure.levels):
+        parameters = tuple(map(float, sorted(given)))
+        count = _PARAMETER_COUNTS.get(name, len(parameters))
+        if given and len(parameters) != count:
+            raise _unsupported(asked, f"{name} has {count} parameters")
+        if measure is not None and measure.levels:
+            return Request(name, tuple(sorted(parameters)) or measure.levels)
+        return Request(name, parameters)
     if not given:
-        return Request(name, MEASURES_BY_NAME[name].cutoffs if has_cutoffs else ())
-    if not has_cutoffs:
-        raise _unsupported(f"{name}.{','.join(sorted(given))}", f"{name} has no parameters")
+        return Request(name, measure.cutoffs if measure is not None else ())
+    if measure is None or not measure.cutoffs:
+        raise _unsupported(asked, f"{name} has no parameters")
     if not all(one.isdecimal() and int(one) for one in given):
-        raise _unsupported(f"{name}.{','.join(sorted(given))}", "a cutoff is a positive whole number")
+        raise _unsupported(asked, "a cutoff is a positive whole number")
     return Request(name, tuple(sorted(map(int, given))))
 
 
@@ -307,19 +321,7 @@ def values_of_queries(
 ) -> NDArray[np.float64]:
     """Return the values of the queries: a row each, a column for each name of the requests."""
     _, truth, rankings = ranked
-    metrics = [metric for one in requests for metric in metrics_of(one)]
+    metrics = [metric for one in requests for of_name in terms_of(one) for metric, _ in of_name]
     values = user_values(truth, rankings, metrics, convention) if metrics else {}
-    judged = _judged_columns([one for one in requests if one.name in JUDGED_MEASURES], ranked, convention)
-    columns = [column for one in requests for column in one.columns(values, judged, len(ranked.queries))]
+    columns = [column for one in requests for column in one.columns(values, len(ranked.queries))]
     return np.stack(columns, axis=1) if columns else np.zeros((len(ranked.queries), 0))
-
-
-def _judged_columns(
-    requests: Sequence[Request], ranked: RankedQueries, convention: Convention
-) -> dict[Request, NDArray[np.float64]]:
-    """Return the values of measures of judged lists, which are made some queries at a time."""
-    parts: dict[Request, list[NDArray[np.float64]]] = {one: [] for one in requests}
-    for lists in retrieved_blocks(ranked.truth, ranked.rankings, convention) if requests else ():
-        for one, columns in parts.items():
-            columns.append(JUDGED_MEASURES[one.name].compute(lists, one.parameters))
-    return {one: np.concatenate(columns) for one, columns in parts.items()}
