@@ -212,7 +212,6 @@ CASES: dict[str, Call] = {
     "too few items": evaluation("list_auc@3(num_items=2)"),
     "expected ties up to a rate": evaluation("auc(max_fpr=0.5,ties=expected)"),
     "expected ties of grades as gains": evaluation("normalized_gain(ties=expected)"),
-    "scaled grade below 0": evaluation("ndcg@3(gain=scaled,gain_range=[0,3])", truth=GRADED),
 }
 """Calls of a module, the core's or the reference's, one fault each."""
 

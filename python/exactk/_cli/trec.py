@@ -194,8 +194,7 @@ def _metric_of_measure(name: str, parameters: str, level: float) -> str:
     measure = MEASURES_BY_NAME[name]
     assert measure.metric is not None  # noqa: S101 - others are sums, or no numbers
     if not parameters:
-        of_level = f"(least_gain={level},min_grade=None)" if name == "Rndcg" and level > 1 else ""
-        return f"{measure.metric}{of_level}" if of_level else measure.metric_string()
+        return measure.metric_of_level(level)
     _check_parameters(measure, parameters)
     if measure.cutoffs or measure.levels:  # trec_eval truncates cutoffs
         return measure.metric_string(re.sub(r"\.[0-9]+", "", parameters) if measure.cutoffs else parameters)

@@ -33,6 +33,12 @@ class TrecMeasure(NamedTuple):
         cutoffs = cutoffs or ",".join(map(str, self.cutoffs))
         return f"{self.metric}@[{cutoffs}]{self.arguments}" if cutoffs else f"{self.metric}{self.arguments}"
 
+    def metric_of_level(self, level: float) -> str:
+        """Return exactk's metric with the default parameters, where documents of a grade (-l) and above are relevant."""
+        if self.name == "Rndcg" and level > 1:
+            return f"{self.metric}(least_gain={level},min_grade=None)"
+        return self.metric_string()
+
 
 _MEAN = "(average=macro)"
 

@@ -227,11 +227,18 @@ class Request(NamedTuple):
         of_levels = self.name in MEASURES_BY_NAME and bool(MEASURES_BY_NAME[self.name].levels)
         return [f"{self.name}_{one:3.2f}" if of_levels else f"{self.name}_{one}" for one in self.parameters]
 
-    def columns(self, values: Mapping[str, NDArray[np.float64]], users: int) -> list[NDArray[np.float64]]:
+    @property
+    def recalls(self) -> tuple[float, ...]:
+        """The recall for each name, of which a precision is; NaN for others."""
+        if self.name == "11pt_avg":
+            return (min(self.parameters, default=0.0),)
+        return self.parameters if self.name == "iprec_at_recall" else (math.nan,) * len(self.names)
+
+    def columns(self, values: Mapping[str, NDArray[np.float64]], level: float, users: int) -> list[NDArray[np.float64]]:
         """Return the values of the users for each name."""
         if self.name in _CONSTANTS:
             return [np.full(users, _CONSTANTS[self.name])]
-        terms = terms_of(self)
+        terms = terms_of(self, level)
         columns = [sum((weight * values[one] for one, weight in of_name), np.zeros(users)) for of_name in terms]
         return [np.log(np.maximum(one, _LEAST)) for one in columns] if self.name in _LOGARITHMS else columns
 
@@ -247,20 +254,19 @@ _PARAMETER_COUNTS = {"utility": 4, "set_F": 1}
 
 
 @lru_cache
-def terms_of(request: Request) -> tuple[tuple[tuple[str, float], ...], ...]:
-    """Return, for each name, the metrics of exactk that add up to it, with their weights."""
+def terms_of(request: Request, level: float) -> tuple[tuple[tuple[str, float], ...], ...]:
+    """Return, for each name, the metrics of exactk that add up to it, with their weights, by the lowest relevant grade."""
     name, parameters = request
     if name in _CONSTANTS:
         return ()
     if name in _LOGARITHMS:
         return (((_LOGARITHMS[name], 1.0),),)
-    if parameters and name in _OF_ALL_PARAMETERS:
-        return (tuple(_OF_ALL_PARAMETERS[name](parameters).items()),)
     measure = MEASURES_BY_NAME[name]
-    if measure.terms:
-        return (tuple(measure.terms.items()),)
+    terms = _OF_ALL_PARAMETERS[name](parameters) if parameters and name in _OF_ALL_PARAMETERS else measure.terms
+    if terms:
+        return (tuple(terms.items()),)
     if not parameters:
-        return (((measure.metric_string(), 1.0),),)
+        return (((measure.metric_of_level(level), 1.0),),)
     return tuple(((measure.metric_string(repr(one)), 1.0),) for one in parameters)
 
 
@@ -321,7 +327,18 @@ def values_of_queries(
 ) -> NDArray[np.float64]:
     """Return the values of the queries: a row each, a column for each name of the requests."""
     _, truth, rankings = ranked
-    metrics = [metric for one in requests for of_name in terms_of(one) for metric, _ in of_name]
+    level = float(convention.min_grade or 0)
+    metrics = [metric for one in requests for of_name in terms_of(one, level) for metric, _ in of_name]
     values = user_values(truth, rankings, metrics, convention) if metrics else {}
-    columns = [column for one in requests for column in one.columns(values, len(ranked.queries))]
-    return np.stack(columns, axis=1) if columns else np.zeros((len(ranked.queries), 0))
+    columns = [column for one in requests for column in one.columns(values, level, len(ranked.queries))]
+    if not columns:
+        return np.zeros((len(ranked.queries), 0))
+    found = np.stack(columns, axis=1)
+    is_empty = np.diff(rankings.indptr) == 0
+    if is_empty.any():
+        recalls = np.array([recall for one in requests for recall in one.recalls])
+        relevant = user_values(truth, rankings, ["num_relevant"], convention)["num_relevant"][is_empty]
+        with np.errstate(invalid="ignore"):
+            asks_for_none = np.floor(recalls * relevant[:, np.newaxis] + 0.9) == 0
+        found[is_empty] = np.where(asks_for_none, np.nan, found[is_empty])  # 0 / 0, as trec_eval has it
+    return found

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -9,7 +10,7 @@ import numpy as np
 from exactk._engine.core import core_engine
 from exactk._engine.outcomes import user_rows
 from exactk._engine.problem import Problem, solve
-from exactk._plan.metric_strings import plan
+from exactk._plan.metric_strings import canonical_name, plan
 from exactk._runtime.threads import resolve_threads
 
 if TYPE_CHECKING:
@@ -31,13 +32,20 @@ def user_values(
     convention: Convention,
     num_threads: int | None = None,
 ) -> dict[str, NDArray[np.float64]]:
-    """Return the value of each user, by metric string, of which each has one; NaN for those who do not count."""
+    """Return the values of the users, by metric string, of which each has one value a user; NaN for those who do not count."""
     metrics = tuple(dict.fromkeys(metrics))
     values = plan(metrics, convention)
     threads = resolve_threads(num_threads)
     problem = Problem.without_options(truth, predictions, values.distinct_parts, convention, threads, per_user=True)
     rows = user_rows(problem, solve(core_engine, problem), values)
-    return dict(zip(metrics, rows[: len(values)], strict=True))
+    by_name = dict(zip(values.names, rows[: len(values)], strict=True))
+    return {metric: by_name[_name_of(metric, convention)] for metric in metrics}
+
+
+@lru_cache(maxsize=1 << 10)
+def _name_of(metric: str, convention: Convention) -> str:
+    """Return the canonical name, which two metric strings may share."""
+    return canonical_name(metric, convention)
 
 
 _CELLS = 1 << 20  # users x ranks that are judged together
