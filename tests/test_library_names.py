@@ -144,3 +144,12 @@ def test_the_text_of_every_measure_of_the_library() -> None:
             assert value.cutoff == settings.get("cutoff")
             names += 1
     assert names > 100
+
+
+def test_1_after_at_may_be_a_cutoff_or_a_recall() -> None:
+    expected = re.escape("expected interpolated_precision(recall=1), or interpolated_precision@1(recall=...), found @1")
+    with pytest.raises(exactk.InputError, match=expected):
+        exactk.evaluate([[1, 2]], [[9, 1, 2]], "iprec@1")
+    given = exactk.evaluate([[1, 2]], [[9, 1, 2]], ["iprec@1.0", "iprec@2(recall=0.5)"])
+    assert [*given.values()] == [2 / 3, 1 / 2]
+    assert [*exactk.evaluate([[1, 2]], [[9, 1, 2]], "IPrec@1", convention="ir_measures").values()] == [2 / 3]

@@ -32,7 +32,7 @@ class Accuracy {
       .name = "accuracy",
       .summary =
           "share of the items of the catalogue that are recommended and relevant, or neither",
-      .formula = "(N - k - |T| + 2 h) / N, N = num_items",
+      .formula = "(N - k - |T| + 2 h) / N, N = num_items, k at most N",
       .source = "RecTools, Accuracy",
       .parameter = {"num_items", std::numeric_limits<double>::quiet_NaN(), 1, 1e15, true},
       .unit_range = false,
@@ -66,7 +66,7 @@ class Mcc {
       .summary =
           "correlation of being recommended and being relevant, over the items of the catalogue: 0 "
           "of a random list, 1 of the relevant items; 0 / 0 if all items are either",
-      .formula = "(N h - k |T|) / sqrt(k |T| (N - |T|) (N - k)), N = num_items",
+      .formula = "(N h - k |T|) / sqrt(k |T| (N - |T|) (N - k)), N = num_items, k at most N",
       .source = "Matthews 1975; RecTools, MCC",
       .parameter = Accuracy::info.parameter,
       .unit_range = false,

@@ -109,12 +109,21 @@ def in_words_of_exactk(
         return name, at, arguments
     metric = measure.metric_with_rel if "rel" in given and measure.metric_with_rel else measure.metric
     if at and measure.at and measure.at not in given:
+        if not is_of_ir_measures:
+            _check_is_no_cutoff(measure, at)
         at, arguments = "", [*arguments, (measure.at, at)]
     for argument in measure.arguments:
         if not given.keys().isdisjoint(argument.names):
             arguments = [one for one in arguments if one[0].lower() not in argument.names]
             arguments += _settings(argument, {**argument.defaults, **given}, spelling)
     return metric, at, arguments
+
+
+def _check_is_no_cutoff(measure: Measure, at: str) -> None:
+    """Raise InputError for the 1 after @ that is a cutoff elsewhere, and every relevant item here."""
+    if at == "1":
+        expected = f"{measure.metric}({measure.at}=1), or {measure.metric}@1({measure.at}=...)"
+        raise input_error("metrics", expected, "@1, which may be either", hint="@1.0 is the whole recall")
 
 
 def _is_meant(

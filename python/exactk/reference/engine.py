@@ -317,7 +317,8 @@ def _tie_spread(users: JudgedUsers, user: int, value: Value) -> int | None:
             return _MILLION
     ratios = ratios_over_ties(users, user, value, rules)
     best, worst = (value_of_ratio(ratio, rules) for ratio in ratios)
-    if ratios[0] == ratios[1] or (rules["average"] != "micro" and (best == worst or math.isnan(best))):
+    is_changed = ratios[0] != ratios[1] and (rules["average"] == "micro" or best != worst)
+    if not is_changed or math.isnan(best) or math.isnan(worst):
         return None
     return int(min(abs(best - worst), 1000) * _MILLION)
 
