@@ -18,7 +18,7 @@ LISTS = {"ann": ["film", "song"], "bob": ["film", "book"], "cy": ["film", "song"
 GROUPS = {"ann": "new", "bob": "new", "cy": "old", "dee": "old"}
 KINDS = {"film": "s", "song": "a", "book": "p", "play": "s", "poem": "p"}
 ITEMS = exactk.Items(list(KINDS), item_groups=KINDS)
-METRICS = ["coverage@2", "num_items@2", "gini@2", "exposure_gini@2", "entropy@2", "personalization@2"]
+METRICS = ["coverage@2", "num_items@2", "gini@2", "entropy@2", "personalization@2"]
 GOLDEN = {"new": [3 / 5, 3, 0.5, 1.5, 0.5], "old": [3 / 5, 3, 0.4, math.log2(3), 1]}
 """Of the page on all lists, by hand."""
 SHARES = {"new": 0.613147, "old": 0.760188}  # of the exposure, of the items of group s
