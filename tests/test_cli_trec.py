@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import random
 from pathlib import Path
@@ -11,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import pytest
 
+import recorded_measures
 from commands import Run, assert_refused, write_files
 from exactk._cli import main
 from exactk._plan.trec_measures import OUTSIDE_OF_SETS
@@ -117,17 +117,15 @@ def test_f90_how_many_lines_are_equal(
     assert len(equal) + refused == len(both)
 
 
-RECORDED_MEASURES = Path(os.environ.get("EXACTK_DATA", "/nonexistent")) / "measures_golden.json"
 # Negative gains, which are refused; gains that trec_eval confuses; and what `libraries.md` has in their place.
 NOT_COMPARED = {"-q -m ndcg.1=-1", "-q -m ndcg.1=0.5,2=0.9", "-q -m yaap", "-q -m ideal_dcg"}
 
 
-@pytest.mark.skipif(not RECORDED_MEASURES.is_file(), reason="set EXACTK_DATA to the folder with recorded measures")
+@recorded_measures.needs_recording
 @pytest.mark.parametrize(("version", "count"), [("9.0.8", 1896), ("10.0", 2178)])
 def test_f90_measures_with_parameters(version: str, count: int, tmp_path: Path, run: Run) -> None:
     """Each call that was recorded with its values in full: parameters, -N, -l and -J."""
-    recorded = json.loads(RECORDED_MEASURES.read_text(encoding="utf-8"))
-    inputs, answers = recorded["inputs"], recorded["trec_eval"]
+    inputs, answers = recorded_measures.recorded("inputs"), recorded_measures.recorded("trec_eval")
     lines = [f"{q} Q0 {one} 1 {score!r} t" for q in inputs for one, score in dict(inputs[q]["run"]).items()]
     (tmp_path / "run").write_text("\n".join(lines), encoding="utf-8")
     compared = 0

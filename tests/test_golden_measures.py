@@ -9,14 +9,12 @@ from __future__ import annotations
 
 import json
 import math
-import os
 import re
 import statistics
 import tomllib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
-from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -26,22 +24,17 @@ import pytest
 import exactk
 from exactk._plan.trec_measures import MEASURES_BY_NAME, utility
 from exactk.compat import recommenders, rectools, replay, surprise
+from recorded_measures import needs_recording, recorded
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-RECORDING = Path(os.environ.get("EXACTK_DATA", "."), "measures_golden.json")
 MEASURES = tomllib.loads((Path(__file__).parent / "golden" / "measures.toml").read_text(encoding="utf-8"))
 pytestmark = [
-    pytest.mark.skipif("EXACTK_DATA" not in os.environ, reason="needs EXACTK_DATA"),
+    needs_recording,
     pytest.mark.filterwarnings("ignore::exactk.EvaluationWarning"),
 ]
 DOUBLE, SINGLE = 1e-12, 2e-7
-
-
-@cache
-def recorded(name: str) -> Any:
-    return json.loads(RECORDING.read_text(encoding="utf-8"))[name]
 
 
 def count_equal(ours: Sequence[float], theirs: Sequence[float | str | None], tolerance: float = DOUBLE) -> int:

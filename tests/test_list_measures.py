@@ -1,31 +1,17 @@
-"""Exposure by rank, and the tags of a list: by hand, and as LensKit and RePlay have them.
-
-The values were recorded: EXACTK_DATA names the folder that has them in ``measures_golden.json``.
-"""
+"""Exposure by rank, and the tags of a list: by hand, and as LensKit and RePlay have them."""
 
 from __future__ import annotations
 
-import json
 import math
-import os
-from functools import cache
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 import exactk
-
-DATA = Path(os.environ.get("EXACTK_DATA", "/nonexistent")) / "measures_golden.json"
-needs_data = pytest.mark.skipif(not DATA.is_file(), reason="set EXACTK_DATA to the folder with recorded measures")
+from recorded_measures import needs_recording, recorded
 
 TAGS = {"a": ["drama"], "b": ["drama", "crime"], "c": ["comedy"], "d": ["drama"]}
 ITEMS = exactk.Items([*TAGS], features=TAGS)
-
-
-@cache
-def recorded(library: str) -> Any:
-    return json.loads(DATA.read_text(encoding="utf-8"))[library]
 
 
 def test_tags_by_hand() -> None:
@@ -78,7 +64,7 @@ def test_ties_within_the_list_are_told() -> None:
     assert report.counts["tie_dependent"] == {"exposure_gini@3": 1, "gini@3": 0}
 
 
-@needs_data
+@needs_recording
 def test_entropies_of_lenskit() -> None:
     """It adds 1e-6 to the weight of each of three categories."""
     data, compared = recorded("lenskit"), 0
@@ -98,7 +84,7 @@ def test_entropies_of_lenskit() -> None:
     assert compared == 12
 
 
-@needs_data
+@needs_recording
 @pytest.mark.parametrize("k", [1, 2, 3, 5])
 def test_categorical_diversity_of_replay(k: int) -> None:
     """Its lists are of categories: those of users are items here, each with its own."""

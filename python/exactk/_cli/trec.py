@@ -25,6 +25,7 @@ from exactk._plan.trec_measures import (
     MEASURES_BY_NAME,
     OUTSIDE_OF_SETS,
     TREC_MEASURES,
+    f_of_weight,
     mean_precision_at,
     utility,
 )
@@ -201,7 +202,7 @@ def _metric_of_measure(name: str, parameters: str, level: float) -> str:
     if name == "rbp_resid":
         return f"{measure.metric}(p={float(parameters.removeprefix('p='))!r})"
     if name == "set_F":
-        return f"fbeta(beta={math.sqrt(float(parameters))!r})"
+        return f_of_weight(float(parameters))
     if name == "rbp":
         return _graded_rbp(parameters)
     return _with_gains(measure, parameters, level)

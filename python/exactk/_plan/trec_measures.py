@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -62,6 +63,11 @@ def utility(
         f"user_coverage{_MEAN}": other * documents,  # 1 for each query with results
     }
     return {count: weight for count, weight in counts.items() if weight} or {f"num_hits{_MEAN}": 0}
+
+
+def f_of_weight(weight: float) -> str:
+    """Return the metric that set_F is with this weight of recall, which is the square of beta."""
+    return f"fbeta(beta={math.sqrt(weight)!r})"
 
 
 def mean_precision_at(recalls: Sequence[float]) -> Mapping[str, float]:

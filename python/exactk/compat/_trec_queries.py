@@ -19,7 +19,7 @@ from exactk._inputs.model.lists import Rankings
 from exactk._inputs.model.rows import Rows, reindex
 from exactk._inputs.truth import Truth
 from exactk._plan.conventions import as_convention
-from exactk._plan.trec_measures import HEADER, MEASURE_SETS, MEASURES_BY_NAME, mean_precision_at, utility
+from exactk._plan.trec_measures import HEADER, MEASURE_SETS, MEASURES_BY_NAME, f_of_weight, mean_precision_at, utility
 from exactk.compat._user_values import user_values
 
 if TYPE_CHECKING:
@@ -246,7 +246,7 @@ class Request(NamedTuple):
 _OF_ALL_PARAMETERS: Mapping[str, Callable[[tuple[float, ...]], Mapping[str, float]]] = {
     "utility": utility,
     "11pt_avg": mean_precision_at,
-    "set_F": lambda weights: {f"fbeta(beta={math.sqrt(weights[0])!r})": 1.0},
+    "set_F": lambda weights: {f_of_weight(weights[0]): 1.0},
 }
 """The metrics, with their weights, of measures that have one value for all their parameters."""
 
